@@ -1,0 +1,7 @@
+//! The program in memory: types, attributes, the op table, modules, meshes and shardings.
+
+mod element_type;
+mod entity;
+
+pub use element_type::{ELEMENT_TYPES, ElementType, NumberKind};
+pub use entity::*;

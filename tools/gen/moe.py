@@ -73,8 +73,9 @@ def moe(options: Options) -> Program:
         return jnp.mean((x + added - y) ** 2) + 0.01 * balance
 
     def train_step(params, x, y):
-        value, gradients = jax.value_and_grad(loss)(params, x, y)
-        return sgd(params, gradients), value
+        """As inside a network: the gradient of the layer's input is wanted too."""
+        value, (gradients, x_gradient) = jax.value_and_grad(loss, argnums=(0, 1))(params, x, y)
+        return sgd(params, gradients), x_gradient, value
 
     params = {
         "w_gate": Layout(mesh, layout.sizes).array("embed", "expert"),
@@ -82,7 +83,7 @@ def moe(options: Options) -> Program:
         "w_out": layout.array("expert", "hidden", "embed"),
     }
     x = layout.array("group", "token", "embed")
-    return Program(train_step, (params, x, x), (params, layout.array()), donated=(0,))
+    return Program(train_step, (params, x, x), (params, x, layout.array()), donated=(0,))
 
 
 PROGRAMS = {"moe": moe}

@@ -2,6 +2,8 @@
 
 mod element_type;
 mod entity;
+pub mod sharding;
 
 pub use element_type::{ELEMENT_TYPES, ElementType, NumberKind};
 pub use entity::*;
+pub use sharding::*;

@@ -21,8 +21,12 @@ pub fn run(module: &mut Module) -> usize {
         });
         for block in blocks {
             let before = module.block_ops(block).len();
-            let ops: Vec<OpId> =
-                module.block_ops(block).iter().copied().filter(|op| live.live.contains(*op)).collect();
+            let ops: Vec<OpId> = module
+                .block_ops(block)
+                .iter()
+                .copied()
+                .filter(|op| live.live.contains(*op))
+                .collect();
             removed += before - ops.len();
             module.block_mut(block).ops = ops;
         }

@@ -69,9 +69,8 @@ impl Rewrite for Inline {
             .copied()
             .zip(rw.module.operands(op).iter().copied())
             .collect();
-        let mut at = |module: &mut Module, callee: LocId| {
-            module.loc_id(Loc::CallSite { callee, caller })
-        };
+        let mut at =
+            |module: &mut Module, callee: LocId| module.loc_id(Loc::CallSite { callee, caller });
         for inner in rw.module.block_ops(entry).to_vec() {
             if rw.module.kind(inner).is_terminator() {
                 let results = rw.module.results(op).to_vec();

@@ -131,7 +131,8 @@ impl Rewrite for Insert<'_> {
 pub(crate) fn has_sharded_body(op: &Op) -> bool {
     matches!(
         op,
-        Op::Control(Control::While | Control::If | Control::Case) | Op::Sdy(Sdy::ManualComputation(_))
+        Op::Control(Control::While | Control::If | Control::Case)
+            | Op::Sdy(Sdy::ManualComputation(_))
     )
 }
 
@@ -217,7 +218,9 @@ impl Insert<'_> {
                         .collect();
                     (inner, "result of a manual computation")
                 }
-                Op::Control(Control::While) if rw.module.regions(parent)[0] == rw.module.block(rw.block).region => {
+                Op::Control(Control::While)
+                    if rw.module.regions(parent)[0] == rw.module.block(rw.block).region =>
+                {
                     (Vec::new(), "")
                 }
                 _ => (self.result_shardings(rw.module, parent), "result of a loop or branch"),
@@ -228,8 +231,10 @@ impl Insert<'_> {
 
     fn by_strategy(&mut self, rw: &mut Rewriter<'_>, op: OpId) {
         let rule = rule(rw.module, op).unwrap_or_else(|| replicated_rule(rw.module, op));
-        let operands: Vec<Option<TensorSharding>> = self.tensor_shardings(rw.module, rw.module.operands(op));
-        let results: Vec<Option<TensorSharding>> = self.tensor_shardings(rw.module, rw.module.results(op));
+        let operands: Vec<Option<TensorSharding>> =
+            self.tensor_shardings(rw.module, rw.module.operands(op));
+        let results: Vec<Option<TensorSharding>> =
+            self.tensor_shardings(rw.module, rw.module.results(op));
         let wanted = Wanted { operands: &operands, results: &results };
         let (strategy, _) = choose(rw.module, op, &rule, self.mesh, &wanted, self.pricing);
         self.note_fallback(rw.module, op, &rule, &strategy, &operands);
@@ -241,9 +246,12 @@ impl Insert<'_> {
             .iter()
             .map(|&value| {
                 let ty = module.tensor_type(value)?;
-                Some(module.value_sharding(value).cloned().unwrap_or_else(|| {
-                    TensorSharding::fully_replicated(self.mesh, ty.rank())
-                }))
+                Some(
+                    module
+                        .value_sharding(value)
+                        .cloned()
+                        .unwrap_or_else(|| TensorSharding::fully_replicated(self.mesh, ty.rank())),
+                )
             })
             .collect()
     }
@@ -320,7 +328,12 @@ impl Insert<'_> {
     }
 
     /// Computes a cheap value again under another sharding.
-    fn recompute(&mut self, rw: &mut Rewriter<'_>, value: ValueId, to: ShardingId) -> Option<ValueId> {
+    fn recompute(
+        &mut self,
+        rw: &mut Rewriter<'_>,
+        value: ValueId,
+        to: ShardingId,
+    ) -> Option<ValueId> {
         if !shard_plan::cheap::is_cheap(rw.module, value) {
             return None;
         }
@@ -350,10 +363,10 @@ impl Insert<'_> {
             let value = module.operand(op, index);
             let Some(ty) = module.tensor_type(value) else { continue };
             for (dim, factors) in mapping.iter().enumerate() {
-                let whole = factors
-                    .iter()
-                    .any(|&f| able[f] == shard_plan::strategies::Capability::Whole);
-                let lost = axes::product(from.dim_axes(dim)) > axes::product(strategy.operands[index].dim_axes(dim));
+                let whole =
+                    factors.iter().any(|&f| able[f] == shard_plan::strategies::Capability::Whole);
+                let lost = axes::product(from.dim_axes(dim))
+                    > axes::product(strategy.operands[index].dim_axes(dim));
                 if whole && lost && !shard_plan::cheap::is_cheap(module, value) {
                     let local = ty.bytes() / from.tile_count().max(1);
                     let ways = axes::product(from.dim_axes(dim));
@@ -375,7 +388,9 @@ fn replicated_rule(module: &Module, op: OpId) -> OpRule {
     let empty = |values: &[ValueId]| {
         values
             .iter()
-            .map(|&value| vec![Default::default(); module.tensor_type(value).map_or(0, |ty| ty.rank())])
+            .map(|&value| {
+                vec![Default::default(); module.tensor_type(value).map_or(0, |ty| ty.rank())]
+            })
             .collect()
     };
     OpRule {
@@ -398,7 +413,10 @@ pub(crate) fn manual_axes(module: &Module, mesh: MeshId, names: &[Symbol]) -> Ax
 }
 
 /// A sharding without some axes.
-pub(crate) fn without_axes(sharding: &TensorSharding, removed: &[shard_ir::sharding::AxisRef]) -> TensorSharding {
+pub(crate) fn without_axes(
+    sharding: &TensorSharding,
+    removed: &[shard_ir::sharding::AxisRef],
+) -> TensorSharding {
     let mut result = sharding.clone();
     for dim in &mut result.dims {
         *dim = DimSharding { axes: axes::subtract(&dim.axes, removed), ..dim.clone() };

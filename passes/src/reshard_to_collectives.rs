@@ -1,8 +1,8 @@
 //! `reshard-to-collectives`: each reshard becomes the cheapest sequence of collectives.
 
 use shard_ir::ops::{
-    AllToAllParams, AxisLists, MeshAxes, Movement, Op, Reshard, Sdy, SdyAllGather, SdyAllReduce,
-    SdyAllSlice, SdyAllToAll, SdyCollectivePermute, SdyReduceScatter, ReplicatedToUnreduced,
+    AllToAllParams, AxisLists, MeshAxes, Movement, Op, ReplicatedToUnreduced, Reshard, Sdy,
+    SdyAllGather, SdyAllReduce, SdyAllSlice, SdyAllToAll, SdyCollectivePermute, SdyReduceScatter,
 };
 use shard_ir::sharding::TensorSharding;
 use shard_ir::{Diagnostic, Module, OpId, ValueId};
@@ -73,9 +73,7 @@ fn emit(rw: &mut Rewriter<'_>, value: ValueId, planned: &PlannedStep) -> ValueId
         Step::AllReduce(axes) => {
             SdyAllReduce { axes: MeshAxes { mesh, axes: axes.clone() }, combiner, out }.into()
         }
-        Step::ReduceScatter(dims) => {
-            SdyReduceScatter { axes: lists(dims), combiner, out }.into()
-        }
+        Step::ReduceScatter(dims) => SdyReduceScatter { axes: lists(dims), combiner, out }.into(),
         Step::MakePartial(axes) => {
             ReplicatedToUnreduced { axes: MeshAxes { mesh, axes: axes.clone() }, out }.into()
         }

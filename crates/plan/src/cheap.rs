@@ -23,7 +23,8 @@ pub fn is_cheap(module: &Module, value: ValueId) -> bool {
 
 /// Rough number of floating-point operations of the whole op.
 pub fn flops(module: &Module, op: OpId) -> f64 {
-    let elements = |value: ValueId| module.tensor_type(value).map_or(0.0, |ty| ty.elements() as f64);
+    let elements =
+        |value: ValueId| module.tensor_type(value).map_or(0.0, |ty| ty.elements() as f64);
     let result: f64 = module.results(op).first().map_or(0.0, |&value| elements(value));
     match module.kind(op) {
         Op::Dot(Dot::DotGeneral(dot)) => {

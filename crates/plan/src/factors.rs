@@ -72,11 +72,7 @@ pub fn legalize(rule: &OpRule, assignment: &mut FactorAxes) {
 }
 
 /// The sharding of a tensor whose factors have the given axes.
-pub fn unproject(
-    mesh: MeshId,
-    mapping: &TensorMapping,
-    assignment: &FactorAxes,
-) -> TensorSharding {
+pub fn unproject(mesh: MeshId, mapping: &TensorMapping, assignment: &FactorAxes) -> TensorSharding {
     TensorSharding::from_dims(
         mesh,
         mapping.iter().map(|factors| {

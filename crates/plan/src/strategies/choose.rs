@@ -195,8 +195,7 @@ fn price(
             seconds += pricing.reshard(from, to, ty.bytes()).seconds;
         }
     }
-    for ((&value, from), to) in
-        module.results(op).iter().zip(&strategy.results).zip(wanted.results)
+    for ((&value, from), to) in module.results(op).iter().zip(&strategy.results).zip(wanted.results)
     {
         let (Some(ty), Some(to)) = (module.tensor_type(value), to) else { continue };
         bytes += ty.bytes() as f64 / shards(from);

@@ -5,6 +5,8 @@
 
 mod clone;
 pub mod dead_code;
+pub mod export;
+pub mod import;
 pub mod inline_calls;
 pub mod insert_reshards;
 pub mod local;
@@ -14,3 +16,5 @@ pub mod place_reductions;
 pub mod reasons;
 pub mod reshard_to_collectives;
 pub mod rewrite;
+pub mod shardings;
+pub mod simplify;

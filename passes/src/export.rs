@@ -5,9 +5,12 @@
 //! XLA's own partitioner would refuse it or partition it again; with *replicas* there is nothing
 //! to mark.
 
+use cranelift_entity::EntitySet;
 use shard_ir::ops::{Collective, Control, Op};
 use shard_ir::sharding::{Groups, Mesh};
 use shard_ir::{Attr, AttrsId, Diagnostic, ElementType, Item, Module, OpId, ValueId};
+
+use crate::insert_reshards::has_sharded_body;
 
 /// Which of XLA's device numbers the program uses.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -29,10 +32,17 @@ pub fn run(module: &mut Module, mode: SpmdMode) -> Result<(), Diagnostic> {
     let Some(func) = module.main_func() else { return Ok(()) };
 
     let mut ops: Vec<(OpId, bool)> = Vec::new();
-    module.walk(module.funcs[func].body, |op| ops.push((op, false)));
-    for (op, marked) in &mut ops {
-        *marked = is_marked(module, *op);
-    }
+    let mut scalar_ops: EntitySet<OpId> = EntitySet::new();
+    module.walk(module.funcs[func].body, |op| {
+        if !has_sharded_body(module.kind(op)) {
+            for &region in module.regions(op) {
+                module.walk(region, |inner| {
+                    scalar_ops.insert(inner);
+                });
+            }
+        }
+        ops.push((op, is_marked(module.kind(op)) && !scalar_ops.contains(op)));
+    });
     let mark = manual(module);
     for (op, marked) in ops {
         list_groups(module, op, &mesh)?;
@@ -80,21 +90,11 @@ fn manual(module: &mut Module) -> Attr {
     Attr::String(module.symbol("{manual}"))
 }
 
-/// Whether an op carries the mark: all but terminators, the bodies of reducers, and control flow,
-/// on which XLA's importer refuses it.
-fn is_marked(module: &Module, op: OpId) -> bool {
-    let _ = op;
-    match module.kind(op) {
-        Op::Control(
-            Control::While
-            | Control::If
-            | Control::Case
-            | Control::Return
-            | Control::FuncReturn
-            | Control::SdyReturn,
-        ) => false,
-        _ => true,
-    }
+/// Whether an op carries the mark: all but terminators, and control flow, on which XLA's importer
+/// refuses it.
+fn is_marked(op: &Op) -> bool {
+    let control = matches!(op, Op::Control(Control::While | Control::If | Control::Case));
+    !control && !op.is_terminator()
 }
 
 fn interface(module: &mut Module, attrs: AttrsId, mark: &Attr, mode: SpmdMode) -> AttrsId {

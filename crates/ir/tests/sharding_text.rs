@@ -355,6 +355,15 @@ fn hlo_from_and_to_meshes() -> Result<(), Box<dyn std::error::Error>> {
     let list: HloSharding = "{devices=[2,2]0,2,1,3}".parse()?;
     assert_eq!(list.to_mesh(mesh_id(), 2, 4)?.mesh.device_ids, None);
 
+    // Copies have no order, and are listed sorted.
+    let shuffled = Mesh::new(&[("x", 2), ("y", 3)]).with_device_ids(&[4, 0, 2, 5, 1, 3]);
+    let sharding = parse_sharding("[{x}]", &shuffled, mesh_id())?.sharding;
+    let text = HloSharding::from_mesh(&sharding, &shuffled, &[])?.to_string();
+    assert_eq!(text, "{devices=[2,3]<=[3,2]T(1,0) last_tile_dim_replicate}");
+    let shuffled = Mesh::new(&[("x", 2), ("y", 3)]).with_device_ids(&[4, 0, 1, 5, 2, 3]);
+    let text = HloSharding::from_mesh(&sharding, &shuffled, &[])?.to_string();
+    assert_eq!(text, "{devices=[2,3]0,1,4,2,3,5 last_tile_dim_replicate}");
+
     let wrong: HloSharding = "{devices=[2,2]0,2,1,1}".parse()?;
     assert_eq!(wrong.to_mesh(mesh_id(), 2, 4), Err(HloShardingError::NotAPermutation));
     assert!(wrong.to_mesh(mesh_id(), 2, 8).is_err() && wrong.to_mesh(mesh_id(), 1, 4).is_err());

@@ -1,6 +1,7 @@
 //! The reshard planner: known best plans, and that every plan leads to its target.
 
 use proptest::prelude::*;
+use shard_cost::Topology;
 use shard_ir::MeshId;
 use shard_ir::sharding::{AxisList, AxisRef, Combiner, Mesh, TensorSharding, axes};
 use shard_plan::Pricing;
@@ -12,6 +13,10 @@ fn mesh() -> Mesh {
     Mesh::new(&[("a", 2), ("b", 4)])
 }
 
+fn pricing(mesh: Mesh) -> Pricing {
+    Pricing::new(Topology::default(), mesh).expect("the even topology takes any mesh")
+}
+
 fn axis(name: &str) -> AxisRef {
     mesh().axis(name).expect("the mesh has the axis")
 }
@@ -21,7 +26,7 @@ fn sharding(dims: &[&[AxisRef]]) -> TensorSharding {
 }
 
 fn steps(from: &TensorSharding, to: &TensorSharding) -> Vec<Step> {
-    let mut pricing = Pricing::new(mesh());
+    let mut pricing = pricing(mesh());
     pricing.reshard(from, to, 1 << 20).steps.iter().map(|step| step.step.clone()).collect()
 }
 
@@ -71,7 +76,7 @@ fn a_partial_sum_that_is_wanted_whole_is_all_reduced() {
 fn axes_of_one_size_change_places_by_a_permute() {
     let mesh = Mesh::new(&[("a", 4), ("b", 4)]);
     let (a, b) = (mesh.axis("a").expect("axis"), mesh.axis("b").expect("axis"));
-    let mut pricing = Pricing::new(mesh);
+    let mut pricing = pricing(mesh);
     let plan = pricing.reshard(&sharding(&[&[a], &[]]), &sharding(&[&[b], &[]]), 1 << 20);
     assert!(matches!(&plan.steps[..], [only] if only.step == Step::Permute), "{plan:?}");
 }
@@ -155,7 +160,7 @@ proptest! {
 
     #[test]
     fn every_plan_leads_to_its_target(from in any_sharding(), to in any_sharding()) {
-        let mut pricing = Pricing::new(Mesh::new(&[("x", 4), ("y", 2), ("z", 2)]));
+        let mut pricing = pricing(Mesh::new(&[("x", 4), ("y", 2), ("z", 2)]));
         let plan = pricing.reshard(&from, &to, 1 << 16).clone();
         check(&from, &to, &plan);
     }

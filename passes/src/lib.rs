@@ -12,6 +12,7 @@ pub mod insert_reshards;
 pub mod local;
 pub mod meshes;
 mod numbers;
+pub mod pad_uneven;
 pub mod place_reductions;
 pub mod reasons;
 pub mod reshard_to_collectives;

@@ -107,6 +107,7 @@ pub fn partition(
         run.pass("propagate", crate::propagate::run)?;
     }
     done.whole = run.module.clone();
+    let globals = interface_types(&run.module);
     if !stop(Stage::Propagate) {
         done.fallbacks =
             run.pass("insert-reshards", |m| crate::insert_reshards::run(m, &mut pricing))?;
@@ -117,12 +118,12 @@ pub fn partition(
         })?;
     }
     if !stop(Stage::Reshards) {
+        run.pass("pad-uneven", crate::pad_uneven::run)?;
         run.pass("reshard-to-collectives", |m| {
             crate::reshard_to_collectives::run(m, &mut pricing)
         })?;
     }
     if !stop(Stage::Collectives) {
-        let globals = interface_types(&run.module);
         run.pass("global-to-local", crate::local::run)?;
         run.pass("simplify", crate::simplify::run)?;
         (done.parameters, done.results) = interface(&run.module, &globals);

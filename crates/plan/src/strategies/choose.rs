@@ -4,6 +4,7 @@ use shard_ir::sharding::{AxisList, Combiner, TensorSharding, axes};
 use shard_ir::{ElementType, MeshId, Module, OpId, ValueId};
 use shard_propagate::rules::{OpRule, TensorMapping};
 
+use super::capability::may_pad;
 use super::{Capability, capabilities};
 use crate::Pricing;
 use crate::factors::{FactorAxes, legalize, project, unproject};
@@ -56,7 +57,7 @@ pub fn strategies(
         for source in order {
             merge(&mut assignment, &proposals[source], &able);
         }
-        legalize(rule, &mut assignment);
+        legalize(rule, |factor| may_pad(module, op, rule, factor), &mut assignment);
         let strategy = strategy(module, op, rule, mesh, &able, assignment);
         if !found.contains(&strategy) {
             found.push(strategy);

@@ -4,6 +4,7 @@
 //! a back end.
 
 mod clone;
+pub mod common_ops;
 pub mod dead_code;
 pub mod export;
 pub mod import;

@@ -6,6 +6,7 @@ mod attr;
 mod diagnostic;
 mod element_type;
 mod entity;
+pub mod infer;
 mod interner;
 mod loc;
 mod module;

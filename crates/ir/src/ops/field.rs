@@ -253,9 +253,7 @@ impl Field for Groups {
                 [*num_groups as i64, *group_size as i64],
                 interner,
             ))),
-            Groups::Axes { .. } | Groups::Iota { .. } => {
-                Some(Attr::Groups(Box::new(self.clone())))
-            }
+            Groups::Axes { .. } | Groups::Iota { .. } => Some(Attr::Groups(Box::new(self.clone()))),
         }
     }
 }

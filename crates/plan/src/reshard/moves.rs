@@ -139,24 +139,23 @@ fn exchanges(state: &State, target: &State, visit: &mut impl FnMut(Move)) {
 /// swapping two atoms of one size.
 fn permutes(state: &State, target: &State, table: &AtomTable, visit: &mut impl FnMut(Move)) {
     let all: u64 = if table.len() == 64 { u64::MAX } else { (1 << table.len()) - 1 };
-    let mut emit =
-        |next: State| {
-            if next != *state
-                && next.used().count_ones() as usize
-                    == next.dims.iter().map(|d| d.len()).sum::<usize>()
-                        + next.unreduced.count_ones() as usize
-            {
-                let mut moved = Atoms::new();
-                let place = |dim: &Atoms, atom: &Atom| dim.iter().position(|other| other == atom);
+    let mut emit = |next: State| {
+        if next != *state
+            && next.used().count_ones() as usize
+                == next.dims.iter().map(|d| d.len()).sum::<usize>()
+                    + next.unreduced.count_ones() as usize
+        {
+            let mut moved = Atoms::new();
+            let place = |dim: &Atoms, atom: &Atom| dim.iter().position(|other| other == atom);
             for (a, b) in state.dims.iter().zip(&next.dims) {
                 let differs = |atom: &&Atom| place(a, atom) != place(b, atom);
                 moved.extend(a.iter().chain(b).filter(differs).copied());
             }
             moved.sort_unstable();
-                moved.dedup();
-                visit(Move { kind: StepKind::Permute, atoms: moved, next });
-            }
-        };
+            moved.dedup();
+            visit(Move { kind: StepKind::Permute, atoms: moved, next });
+        }
+    };
     if state.unreduced == target.unreduced && state.same_shape(target, table) {
         emit(target.clone());
     }

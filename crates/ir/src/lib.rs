@@ -13,6 +13,7 @@ mod module;
 pub mod ops;
 pub mod sharding;
 mod types;
+mod verify;
 
 pub use attr::{Attr, Channel, Dense, DenseData};
 pub use diagnostic::{Diagnostic, Place, Severity, place_of};
@@ -22,3 +23,4 @@ pub use interner::{Attrs, Interner};
 pub use loc::Loc;
 pub use module::*;
 pub use types::{DYNAMIC, Dims, TensorType, Type};
+pub use verify::verify;

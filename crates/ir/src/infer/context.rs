@@ -40,6 +40,10 @@ macro_rules! require {
     };
 }
 
+/// Ends of the complaints about regions that are empty or have no terminator.
+pub(super) const IS_EMPTY: &str = "is empty";
+pub(super) const NO_RETURN: &str = "doesn't end with a return";
+
 /// An op being looked at.
 pub(super) struct Cx<'a> {
     pub module: &'a Module,
@@ -402,7 +406,7 @@ impl<'a> Cx<'a> {
     /// The types of the parameters of a region's entry block; complains where it has no block.
     pub fn region_params(&mut self, index: usize) -> Option<Vec<TypeId>> {
         let region = self.module.region(self.regions[index]);
-        require!(self, !region.blocks.is_empty(), "region {index} is empty");
+        require!(self, !region.blocks.is_empty(), "region {index} {IS_EMPTY}");
         let params = self.module.params(region.blocks[0]);
         Some(params.iter().map(|&value| self.module.value_type(value)).collect())
     }
@@ -412,7 +416,7 @@ impl<'a> Cx<'a> {
         let module = self.module;
         let last = module.region(self.regions[index]).blocks.last();
         let terminator = last.and_then(|&block| module.terminator(block));
-        require!(self, terminator.is_some(), "region {index} doesn't end with a return");
+        require!(self, terminator.is_some(), "region {index} {NO_RETURN}");
         let values = module.operands(terminator?);
         Some(values.iter().map(|&value| module.value_type(value)).collect())
     }

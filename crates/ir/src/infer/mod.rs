@@ -151,6 +151,12 @@ pub(crate) fn check_op_with(
     check_with(module, funcs, module.kind(op), module.operands(op), module.regions(op), &results)
 }
 
+/// Whether a complaint is about a region that is empty or has no terminator.
+pub(crate) fn is_about_ends(message: &str) -> bool {
+    message.starts_with("region ")
+        && (message.ends_with(context::IS_EMPTY) || message.ends_with(context::NO_RETURN))
+}
+
 fn check_with(
     module: &Module,
     funcs: Option<&FuncTable>,

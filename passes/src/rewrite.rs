@@ -16,6 +16,11 @@ pub trait Rewrite {
     fn enter(&mut self, _rw: &mut Rewriter<'_>, _block: BlockId) -> Result<(), Diagnostic> {
         Ok(())
     }
+
+    /// Called when all ops of a block are rewritten.
+    fn leave(&mut self, _rw: &mut Rewriter<'_>, _block: BlockId) -> Result<(), Diagnostic> {
+        Ok(())
+    }
 }
 
 /// The state of a walk: the module, the ops emitted so far, and which value stands for which.
@@ -25,6 +30,8 @@ pub struct Rewriter<'m> {
     replaced: SecondaryMap<ValueId, PackedOption<ValueId>>,
     out: Vec<OpId>,
     kept: bool,
+    /// The block whose ops are being rewritten.
+    pub block: BlockId,
     /// Location that emitted ops get.
     pub loc: LocId,
 }
@@ -40,6 +47,7 @@ pub fn rewrite(
         replaced: SecondaryMap::new(),
         out: Vec::new(),
         kept: false,
+        block: BlockId::from_const(0),
         loc: LocId::UNKNOWN,
     };
     rw.region(region, pass)
@@ -56,24 +64,29 @@ impl Rewriter<'_> {
         for block in self.module.region(region).blocks.clone() {
             let ops = std::mem::take(&mut self.module.block_mut(block).ops);
             let outer = std::mem::replace(&mut self.out, Vec::with_capacity(ops.len()));
+            let outer_block = std::mem::replace(&mut self.block, block);
             pass.enter(self, block)?;
             for op in ops {
                 self.update_operands(op);
                 self.one(op, pass)?;
             }
+            pass.leave(self, block)?;
             self.module.block_mut(block).ops = std::mem::replace(&mut self.out, outer);
+            self.block = outer_block;
         }
         Ok(())
     }
 
-    fn update_operands(&mut self, op: OpId) {
+    /// Gives an op the values that stand for its operands now.
+    pub fn update_operands(&mut self, op: OpId) {
         for index in 0..self.module.operands(op).len() {
             let operand = self.current(self.module.operand(op, index));
             self.module.operands_mut(op)[index] = operand;
         }
     }
 
-    fn one(&mut self, op: OpId, pass: &mut impl Rewrite) -> Result<(), Diagnostic> {
+    /// Rewrites one more op at this place.
+    pub fn one(&mut self, op: OpId, pass: &mut impl Rewrite) -> Result<(), Diagnostic> {
         self.loc = self.module.op(op).loc;
         self.kept = false;
         pass.op(self, op)?;

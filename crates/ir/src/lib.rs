@@ -22,5 +22,6 @@ pub use entity::*;
 pub use interner::{Attrs, Interner};
 pub use loc::Loc;
 pub use module::*;
+pub use sharding::*;
 pub use types::{DYNAMIC, Dims, TensorType, Type};
 pub use verify::verify;

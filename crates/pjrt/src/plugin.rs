@@ -32,7 +32,9 @@ impl Plugin {
     ///
     /// libtpu takes settings from the environment only. This sets those that make it not look
     /// for a TPU (`TPU_SKIP_MDS_QUERY`, `TPU_ACCELERATOR_TYPE`, `TPU_WORKER_HOSTNAMES`,
-    /// `TPU_WORKER_ID`) where they aren't set, in this process, so call it early, while no other
+    /// `TPU_WORKER_ID`), not refuse to be loaded by two processes at once
+    /// (`ALLOW_MULTIPLE_LIBTPU_LOAD`; else the second finds `/tmp/libtpu_lockfile` taken), and
+    /// not write logs (`TPU_LOG_DIR`), where they aren't set, in this process, so call it early, while no other
     /// thread's C code reads the environment; or use [`crate::child::run_self`], which
     /// gives them to a child process only.
     ///
@@ -91,4 +93,6 @@ pub(crate) const TPU_ENVIRONMENT: &[(&str, &str)] = &[
     ("TPU_ACCELERATOR_TYPE", "v4-16"),
     ("TPU_WORKER_HOSTNAMES", "localhost"),
     ("TPU_WORKER_ID", "0"),
+    ("ALLOW_MULTIPLE_LIBTPU_LOAD", "1"),
+    ("TPU_LOG_DIR", "disabled"),
 ];

@@ -6,7 +6,7 @@ use shard_ir::ElementType;
 
 use super::graph::{Graph, Node};
 use super::groups::{self, Devices};
-use super::instruction::{Instruction, SourceLine, Times};
+use super::instruction::{self, Instruction, SourceLine, Times};
 use super::shape::Shape;
 use super::times::Run;
 
@@ -104,9 +104,16 @@ pub(super) fn read(
         _ => return None,
     };
     let group_size = groups::size(proto, devices).max(1);
-    if kind == CollectiveKind::AllReduce && run.reduce_scatter {
+    if kind == CollectiveKind::AllReduce
+        && let Some(fusion) = run.fusion
+        && is_reduce_scatter(graph, fusion, instruction, group_size)
+    {
         kind = CollectiveKind::ReduceScatter;
     }
+    // What a compiler puts into a fusion may have lost its origin; the fusion still has one.
+    let outer = run.fusion.filter(|_| instruction.op_name.is_empty());
+    let outer = outer.map(|fusion| instruction::read(graph, fusion, run));
+    let named = outer.as_ref().unwrap_or(instruction);
     let operands = sent(kind, &instruction.operands);
     let bytes = operands.iter().fold(0u64, |sum, shape| sum.saturating_add(shape.bytes()));
     let payload_bytes = match kind {
@@ -122,9 +129,26 @@ pub(super) fn read(
         group_size,
         wire_bytes: wire_bytes(kind, payload_bytes, group_size),
         times: instruction.times,
-        op_name: instruction.op_name.clone(),
-        source: instruction.source.clone(),
+        op_name: named.op_name.clone(),
+        source: named.source.clone(),
     })
+}
+
+/// Whether an all-reduce in a fusion is TPU's reduce-scatter: of its result each device keeps its
+/// own slice, so that the slices of the group together are the whole. (`kind=kCustom`, with a
+/// computation named `all-reduce-scatter` or an emitter of such a name.)
+fn is_reduce_scatter(
+    graph: &Graph<'_>,
+    fusion: Node,
+    reduction: &Instruction,
+    group_size: u64,
+) -> bool {
+    const EMITTER: &[u8] = b"AllReduceScatter";
+    let named = reduction.computation.starts_with("all-reduce-scatter");
+    let config = graph.backend_config(fusion);
+    let emitted = config.windows(EMITTER.len()).any(|window| window == EMITTER);
+    let kept = graph.get(fusion).shape.as_ref().map_or(Shape::Opaque, Shape::new).bytes();
+    (named || emitted) && kept.checked_mul(group_size) == Some(reduction.shape.bytes())
 }
 
 /// The operands that are sent: some also take offsets, sizes or a token.

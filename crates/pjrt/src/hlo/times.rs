@@ -13,15 +13,15 @@ pub(super) struct Run {
     pub times: Times,
     /// Whether it only runs as part of fusions.
     pub fused: bool,
-    /// Whether it is the body of TPU's fused reduce-scatter.
-    pub reduce_scatter: bool,
+    /// The fusion that it is the body of, if that is its only caller.
+    pub fusion: Option<Node>,
 }
 
 /// For each computation how it runs, or `None` where it doesn't, or only on elements.
 pub(super) fn of_computations(graph: &Graph<'_>) -> Result<Vec<Option<Run>>, DecodeError> {
     let mut runs: Vec<Option<Run>> = vec![None; graph.len()];
     runs[graph.entry] =
-        Some(Run { times: Times { count: 1, exact: true }, fused: false, reduce_scatter: false });
+        Some(Run { times: Times { count: 1, exact: true }, fused: false, fusion: None });
     // Callers come after what they call, so that going backwards each is done before its callees.
     for computation in (0..graph.len()).rev() {
         let Some(run) = runs[computation] else { continue };
@@ -44,7 +44,7 @@ fn add(callee: &mut Option<Run>, graph: &Graph<'_>, node: Node, run: Run, calls:
             exact: run.times.exact && calls.exact,
         },
         fused: run.fused || is_fusion,
-        reduce_scatter: is_fusion && is_reduce_scatter(graph, node),
+        fusion: is_fusion.then_some(node),
     };
     *callee = Some(match *callee {
         None => call,
@@ -54,7 +54,7 @@ fn add(callee: &mut Option<Run>, graph: &Graph<'_>, node: Node, run: Run, calls:
                 exact: other.times.exact && call.times.exact,
             },
             fused: other.fused && call.fused,
-            reduce_scatter: other.reduce_scatter && call.reduce_scatter,
+            fusion: None,
         },
     });
 }
@@ -98,17 +98,4 @@ fn trip_count(graph: &Graph<'_>, node: Node) -> Option<u64> {
         Some(count) => number(count),
         None => trip_count::infer(graph, node),
     }
-}
-
-/// Whether a fusion is TPU's reduce-scatter: an all-reduce of which each device keeps its own
-/// slice, so that the group's slices together are the whole.
-fn is_reduce_scatter(graph: &Graph<'_>, fusion: Node) -> bool {
-    let Some(body) = graph.called(fusion).next() else { return false };
-    let named = graph.computation(body).name.starts_with(b"all-reduce-scatter");
-    let emitted = b"AllReduceScatter";
-    let config = graph.backend_config(fusion);
-    let mut reductions = graph.instructions(body).iter().filter(|i| i.opcode == "all-reduce");
-    (named || config.windows(emitted.len()).any(|window| window == emitted))
-        && reductions.next().is_some()
-        && reductions.next().is_none()
 }

@@ -33,6 +33,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     println!("  code {:?} bytes, {:?} FLOP", executable.code_size()?, executable.flops()?);
     let module = executable.optimized()?;
     println!("  {:?}", module.estimated_cycles());
+    println!("  {} FLOP in dots and convolutions", module.contraction_flops());
     println!("  {} wire bytes", module.wire_bytes());
     for collective in module.collectives() {
         let source = collective.source.as_ref();

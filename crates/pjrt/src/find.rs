@@ -104,3 +104,39 @@ fn rank(file: &Path) -> usize {
     let path = file.to_string_lossy().replace('-', "_");
     CPU_PACKAGES.iter().position(|package| path.contains(package)).unwrap_or(CPU_PACKAGES.len())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NONE: Platform = Platform {
+        name: "test",
+        setup: "test-plugins",
+        variables: &["SHARD_OPT_NO_SUCH_PLUGIN"],
+        is_plugin: |_| false,
+    };
+
+    #[test]
+    fn nothing_found_says_what_to_do() {
+        let message = find(&NONE).expect_err("nothing is found").to_string();
+        assert!(message.contains("no PJRT plugin for test found"), "{message}");
+        assert!(message.contains("$SHARD_OPT_NO_SUCH_PLUGIN, which is not set"), "{message}");
+        assert!(message.contains("run `tools/setup test-plugins`"), "{message}");
+    }
+
+    #[test]
+    fn names_of_plugins() {
+        for name in ["pjrt_c_api_cpu_plugin.so", "libpjrt_cpu.so", "xla_cpu_pjrt.so"] {
+            assert!((CPU.is_plugin)(name) && !(TPU.is_plugin)(name), "{name}");
+        }
+        assert!((TPU.is_plugin)("libtpu.so") && !(CPU.is_plugin)("libtpu.so"));
+    }
+
+    #[test]
+    fn the_preferred_package_comes_first() {
+        let lammps = rank(Path::new(".cache/pjrt/lammps-jax-pjrt-cpu/lammps_jax_pjrt_cpu/a.so"));
+        let fast = rank(Path::new(".cache/pjrt/fastatomstruct-xla-cpu/libpjrt_cpu.so"));
+        let xla = rank(Path::new(".cache/pjrt/xla-cpu-pjrt/xla_plugins/xla_cpu_pjrt.so"));
+        assert!(lammps < fast && fast < xla && xla < rank(Path::new("other/pjrt_cpu.so")));
+    }
+}

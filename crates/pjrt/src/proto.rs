@@ -179,8 +179,14 @@ pub(crate) struct Instruction {
     pub parameter_number: i64,
     #[prost(int64, tag = "13")]
     pub tuple_index: i64,
+    #[prost(message, optional, tag = "15")]
+    pub window: Option<Window>,
+    #[prost(message, optional, tag = "16")]
+    pub convolution_dimension_numbers: Option<ConvolutionDimensionNumbers>,
     #[prost(int64, tag = "26")]
     pub channel_id: i64,
+    #[prost(message, optional, tag = "30")]
+    pub dot_dimension_numbers: Option<DotDimensionNumbers>,
     #[prost(int64, tag = "35")]
     pub id: i64,
     #[prost(int64, repeated, tag = "36")]
@@ -248,6 +254,46 @@ pub(crate) struct Shape {
     pub dimensions: Vec<i64>,
     #[prost(message, repeated, tag = "4")]
     pub tuple_shapes: Vec<Shape>,
+}
+
+#[derive(Clone, PartialEq, Message)]
+pub(crate) struct DotDimensionNumbers {
+    #[prost(int64, repeated, tag = "1")]
+    pub lhs_contracting_dimensions: Vec<i64>,
+}
+
+#[derive(Clone, PartialEq, Message)]
+pub(crate) struct ConvolutionDimensionNumbers {
+    #[prost(int64, tag = "3")]
+    pub kernel_input_feature_dimension: i64,
+    #[prost(int64, repeated, tag = "6")]
+    pub kernel_spatial_dimensions: Vec<i64>,
+    #[prost(int64, tag = "9")]
+    pub output_batch_dimension: i64,
+    #[prost(int64, tag = "10")]
+    pub output_feature_dimension: i64,
+    #[prost(int64, repeated, tag = "11")]
+    pub input_spatial_dimensions: Vec<i64>,
+    #[prost(int64, repeated, tag = "12")]
+    pub output_spatial_dimensions: Vec<i64>,
+}
+
+#[derive(Clone, PartialEq, Message)]
+pub(crate) struct Window {
+    #[prost(message, repeated, tag = "1")]
+    pub dimensions: Vec<WindowDimension>,
+}
+
+#[derive(Clone, PartialEq, Message)]
+pub(crate) struct WindowDimension {
+    #[prost(int64, tag = "2")]
+    pub stride: i64,
+    #[prost(int64, tag = "3")]
+    pub padding_low: i64,
+    #[prost(int64, tag = "5")]
+    pub window_dilation: i64,
+    #[prost(int64, tag = "6")]
+    pub base_dilation: i64,
 }
 
 /// A constant; only the types that count loops.

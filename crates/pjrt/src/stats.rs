@@ -7,8 +7,9 @@ use crate::ffi::{ExecutableHandle, Value};
 
 /// The compiler's estimate of a program's cost on one device.
 ///
-/// These come from XLA's `HloCostAnalysis`. The body of a loop counts as many times as the
-/// compiler knows that it runs, else once.
+/// These come from XLA's `HloCostAnalysis`, which counts the body of a loop once, however often
+/// it runs: see [`crate::OptimizedModule::contraction_flops`] for a count that doesn't. The CPU
+/// plugins of API 0.106 and 0.115 have no cost analysis, that of 0.81 and libtpu do.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct CostAnalysis {
     /// Floating-point operations (a multiply and an add are two).

@@ -61,6 +61,8 @@ fn a_program_is_compiled_for_eight_chips() {
         // TPU's compiler doesn't say how often the loop runs.
         assert_eq!((reduction.times.count, reduction.times.exact), (6, true));
 
+        assert_eq!(module.contraction_flops(), 6 * 2 * 256 * 512 * 512);
+
         let cycles = module.estimated_cycles();
         assert!(cycles.cycles > 0 && cycles.estimated > 0 && cycles.exact, "{cycles:?}");
         assert_eq!(cycles.collectives, 1);

@@ -110,6 +110,29 @@ fn all_reduce_between_partitions() {
     sums_over_groups(PARTITIONS, &CompileOptions::partitions(DEVICES));
 }
 
+/// Many more devices than cores: each device of a collective has to get a thread.
+#[test]
+fn sixty_four_devices() {
+    const MANY: usize = 64;
+    let text = REPLICAS
+        .replace("num_replicas = 8", "num_replicas = 64")
+        .replace("replica_groups = dense<[[0, 1, 2, 3], [4, 5, 6, 7]]> : tensor<2x4xi64>", {
+            "replica_groups = dense<> : tensor<0x0xi64>"
+        });
+    for plugin in cpu_plugins() {
+        let client = Client::cpu(&plugin, MANY).expect("a client");
+        let executable = client
+            .compile(&Program::Mlir(&text), &CompileOptions::replicas(MANY))
+            .unwrap_or_else(|error| panic!("{}: {error}", label(&plugin)));
+        let inputs = vec![vec![f32s(&[4], [1.0; 4])]; MANY];
+        let results = executable.execute(&inputs).expect("it runs");
+        let sum = (MANY + MANY * (MANY - 1) / 2) as f32;
+        assert_eq!(results, vec![vec![f32s(&[4], [sum; 4])]; MANY], "{}", label(&plugin));
+        let module = executable.optimized().expect("it can be read");
+        assert_eq!(module.collectives()[0].group_size, MANY as u64);
+    }
+}
+
 #[test]
 fn devices_in_another_order() {
     let plugin = cpu_plugins().swap_remove(0);
@@ -155,6 +178,7 @@ fn xla_partitions_a_program() {
         assert_eq!(kinds, [CollectiveKind::AllReduce], "{}", label(&plugin));
         assert_eq!(module.wire_bytes(), 2 * 7 * 256 / 8);
         assert_eq!((module.num_replicas, module.num_partitions), (1, 8));
+        assert_eq!(module.contraction_flops(), 2 * 16 * 4 * 4, "{}", label(&plugin));
     }
 }
 

@@ -9,8 +9,8 @@ use pjrt_sys::*;
 
 use crate::error::{Error, ErrorCode, PluginError};
 
-/// Bytes of the buffer in which an argument struct is passed: more than any struct of the
-/// interface has (the largest of API 0.115 has about 170).
+/// Bytes of the buffer in which an argument struct is passed: several times what any struct of the
+/// interface has.
 const PADDED: usize = 1024;
 
 /// An argument struct as the plugin sees it: followed by zeros.

@@ -33,7 +33,7 @@ pub(super) struct RawValues<'a> {
 
 impl<'a> RawValues<'a> {
     pub(super) fn new(values: &'a [NamedValue]) -> Self {
-        let raw = values.iter().map(|named| raw(named)).collect();
+        let raw = values.iter().map(raw).collect();
         RawValues { raw, values: PhantomData }
     }
 

@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 
+use super::flops;
 use super::graph::{Graph, Node};
 use super::shape::Shape;
 use super::times::Run;
@@ -42,6 +43,9 @@ pub struct Instruction {
     pub shape: Shape,
     /// Its operands.
     pub operands: Vec<Shape>,
+    /// Floating-point operations of one run if it is a dot or a convolution (two for a multiply
+    /// and an add), else 0. See [`super::OptimizedModule::contraction_flops`].
+    pub contraction_flops: u64,
     /// The framework's name of the operation that it comes from, such as
     /// `jit(step)/jvp()/dot_general`; empty if there is none.
     pub op_name: String,
@@ -63,6 +67,7 @@ pub(super) fn read(graph: &Graph<'_>, node: Node, run: &Run) -> Instruction {
         fused: run.fused,
         shape: shape(node),
         operands: graph.operands(node).map(shape).collect(),
+        contraction_flops: flops::of(graph, node),
         op_name: op_name.unwrap_or_default(),
         source: source(graph, node),
         estimated_cycles: estimated_cycles(graph.backend_config(node)),

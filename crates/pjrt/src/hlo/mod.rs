@@ -1,10 +1,13 @@
 //! The program as the compiler left it: what runs, how often, and what it sends.
 
 mod collective;
+mod flops;
 mod graph;
 mod groups;
 mod instruction;
 mod shape;
+#[cfg(test)]
+mod tests;
 mod times;
 mod trip_count;
 
@@ -151,6 +154,21 @@ impl OptimizedModule {
     /// [`Collective::times`].
     pub fn wire_bytes(&self) -> u64 {
         self.collectives.iter().map(Collective::total_wire_bytes).fold(0, u64::saturating_add)
+    }
+
+    /// Floating-point operations that a device spends in dots and convolutions in one run of the
+    /// program, each times the number of times it runs.
+    ///
+    /// Counted here from the shapes, since newer CPU plugins have no cost analysis, and
+    /// everyone's counts a loop's body once. What a compiler hands to a library by a custom call
+    /// isn't seen.
+    pub fn contraction_flops(&self) -> u64 {
+        self.instructions
+            .iter()
+            .map(|instruction| {
+                instruction.contraction_flops.saturating_mul(instruction.times.count)
+            })
+            .fold(0, u64::saturating_add)
     }
 
     /// The compiler's estimates of cycles, summed over the instructions that run.

@@ -70,13 +70,15 @@ pub(crate) fn find(platform: &Platform) -> Result<Vec<PathBuf>, NotFound> {
     Ok(unique)
 }
 
-/// `.cache/pjrt` of the current folder and of each folder above the executable.
+/// `pjrt` of the folder that `SHARD_OPT_CACHE` names, as in `tools/setup`; `.cache/pjrt` of the
+/// current folder and of each folder above the executable.
 fn folders() -> Vec<PathBuf> {
     let mut folders: Vec<PathBuf> = Vec::new();
     let executable = std::env::current_exe().ok();
     let above = executable.iter().flat_map(|file| file.ancestors().skip(1)).map(Path::to_owned);
-    for folder in std::env::current_dir().into_iter().chain(above) {
-        let folder = folder.join(".cache").join("pjrt");
+    let near = std::env::current_dir().into_iter().chain(above).map(|folder| folder.join(".cache"));
+    for cache in std::env::var_os("SHARD_OPT_CACHE").map(PathBuf::from).into_iter().chain(near) {
+        let folder = cache.join("pjrt");
         if folder.is_dir() && !folders.contains(&folder) {
             folders.push(folder);
         }

@@ -57,7 +57,8 @@ impl Plugin {
     }
 
     /// The CPU plugin to use: what `SHARD_OPT_CPU_PLUGIN` or `PJRT_PLUGIN_LIBRARY_PATH` names,
-    /// else one in `.cache/pjrt` of the current folder or of a folder above the executable.
+    /// else one that `tools/setup` fetched: in `pjrt` of the folder `SHARD_OPT_CACHE`, or in
+    /// `.cache/pjrt` of the current folder or of a folder above the executable.
     ///
     /// # Errors
     ///

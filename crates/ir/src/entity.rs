@@ -8,6 +8,13 @@ macro_rules! entities {
         #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
         pub struct $name(u32);
         entity_impl!($name, $prefix);
+
+        impl $name {
+            /// A reference with a number known at compile time.
+            pub const fn from_const(index: u32) -> Self {
+                $name(index)
+            }
+        }
     )*};
 }
 
@@ -34,4 +41,15 @@ entities! {
     LocId = "loc";
     /// An interned tensor sharding.
     ShardingId = "sh";
+}
+
+impl AttrsId {
+    /// The empty list in every interner.
+    pub const EMPTY: AttrsId = AttrsId::from_const(0);
+}
+
+impl Default for AttrsId {
+    fn default() -> Self {
+        AttrsId::EMPTY
+    }
 }

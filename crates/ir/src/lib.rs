@@ -1,7 +1,24 @@
 //! The program in memory: types, attributes, the op table, modules, meshes and shardings.
+//!
+//! Start reading at [`Module`]; then [`ops`], the table of ops, and [`sharding`], the algebra.
 
+mod attr;
+mod diagnostic;
 mod element_type;
 mod entity;
+mod interner;
+mod loc;
+mod module;
+pub mod ops;
+pub mod sharding;
+mod types;
 
+pub use attr::{Attr, Channel, Dense, DenseData};
+pub use diagnostic::{Diagnostic, Place, Severity, place_of};
 pub use element_type::{ELEMENT_TYPES, ElementType, NumberKind};
 pub use entity::*;
+pub use interner::{Attrs, Interner};
+pub use loc::Loc;
+pub use module::*;
+pub use sharding::*;
+pub use types::{DYNAMIC, Dims, TensorType, Type};

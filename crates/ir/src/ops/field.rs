@@ -1,0 +1,538 @@
+//! Typed fields of ops, and how each is read from and written to an attribute.
+
+use smallvec::SmallVec;
+
+use crate::sharding::{AxisList, Combiner, Groups, TensorSharding};
+use crate::{
+    Attr, Channel, Dense, DenseData, Dims, ElementType, Interner, MeshId, ShardingId, Symbol,
+    TensorType, Type,
+};
+
+use super::{ConvDims, DotDims, GatherDims, ScatterDims};
+
+/// Low and high padding, one pair a dimension.
+pub type Padding = SmallVec<[[i64; 2]; 4]>;
+
+/// Axes of a mesh, one list a dimension.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct AxisLists {
+    /// The mesh that the axes belong to.
+    pub mesh: MeshId,
+    /// The axes of each dimension, major to minor.
+    pub dims: Box<[AxisList]>,
+}
+
+/// One exchange of an `sdy.all_to_all`: axes move from one dimension to another.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct AllToAllParam {
+    /// The axes that move.
+    pub axes: AxisList,
+    /// The dimension they leave.
+    pub src: u32,
+    /// The dimension they join.
+    pub dst: u32,
+}
+
+/// Why an attribute can't be read as a field.
+#[derive(Clone, Debug, thiserror::Error, PartialEq, Eq)]
+pub enum FieldError {
+    /// The attribute isn't there.
+    #[error("attribute '{0}' is missing")]
+    Missing(&'static str),
+    /// It has another form than the field needs.
+    #[error("attribute '{name}' must be {expected}")]
+    Form {
+        /// Name of the attribute.
+        name: &'static str,
+        /// What it should be.
+        expected: &'static str,
+    },
+}
+
+/// A typed field of an op.
+pub trait Field: Sized {
+    /// What the attribute must be, for error messages.
+    const EXPECTED: &'static str;
+
+    /// Reads an attribute; `None` if it has another form.
+    fn read(attr: &Attr, interner: &Interner) -> Option<Self>;
+
+    /// The value where the attribute is absent; `None` if it must be there.
+    fn absent() -> Option<Self> {
+        None
+    }
+
+    /// The attribute to print; `None` where it is left out.
+    fn write(&self, interner: &mut Interner) -> Option<Attr>;
+}
+
+/// Reads field `name` from a list, taking the attribute out of it.
+pub(super) fn take<F: Field>(
+    attrs: &mut Vec<(Symbol, Attr)>,
+    name: &'static str,
+    interner: &Interner,
+) -> Result<F, FieldError> {
+    let at = interner
+        .find_symbol(name)
+        .and_then(|symbol| attrs.iter().position(|(key, _)| *key == symbol));
+    match at {
+        None => F::absent().ok_or(FieldError::Missing(name)),
+        Some(at) => match F::read(&attrs[at].1, interner) {
+            Some(field) => {
+                attrs.remove(at);
+                Ok(field)
+            }
+            None => Err(FieldError::Form { name, expected: F::EXPECTED }),
+        },
+    }
+}
+
+impl Field for i64 {
+    const EXPECTED: &'static str = "an i64 integer";
+    fn read(attr: &Attr, _: &Interner) -> Option<Self> {
+        match attr {
+            Attr::Int(value, _) => i64::try_from(*value).ok(),
+            _ => None,
+        }
+    }
+    fn write(&self, interner: &mut Interner) -> Option<Attr> {
+        Some(Attr::Int((*self).into(), interner.scalar(ElementType::I64)))
+    }
+}
+
+impl Field for i32 {
+    const EXPECTED: &'static str = "an i32 integer";
+    fn read(attr: &Attr, _: &Interner) -> Option<Self> {
+        match attr {
+            Attr::Int(value, _) => i32::try_from(*value).ok(),
+            _ => None,
+        }
+    }
+    fn write(&self, interner: &mut Interner) -> Option<Attr> {
+        Some(Attr::Int((*self).into(), interner.scalar(ElementType::I32)))
+    }
+}
+
+/// A flag: absent or `false` is the same.
+impl Field for bool {
+    const EXPECTED: &'static str = "a boolean";
+    fn read(attr: &Attr, _: &Interner) -> Option<Self> {
+        match attr {
+            Attr::Bool(value) => Some(*value),
+            Attr::Unit => Some(true),
+            _ => None,
+        }
+    }
+    fn absent() -> Option<Self> {
+        Some(false)
+    }
+    fn write(&self, _: &mut Interner) -> Option<Attr> {
+        Some(Attr::Bool(*self))
+    }
+}
+
+/// `use_global_device_ids`, a unit attribute.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
+pub struct Flag(pub bool);
+
+impl Field for Flag {
+    const EXPECTED: &'static str = "a unit attribute";
+    fn read(attr: &Attr, _: &Interner) -> Option<Self> {
+        match attr {
+            Attr::Unit => Some(Flag(true)),
+            Attr::Bool(value) => Some(Flag(*value)),
+            _ => None,
+        }
+    }
+    fn absent() -> Option<Self> {
+        Some(Flag(false))
+    }
+    fn write(&self, _: &mut Interner) -> Option<Attr> {
+        self.0.then_some(Attr::Unit)
+    }
+}
+
+/// A 32-bit float (the epsilon of a batch normalisation), as its bits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct FloatBits(pub u64);
+
+impl Field for FloatBits {
+    const EXPECTED: &'static str = "a float";
+    fn read(attr: &Attr, _: &Interner) -> Option<Self> {
+        match attr {
+            Attr::Float(bits, _) => Some(FloatBits(*bits)),
+            _ => None,
+        }
+    }
+    fn write(&self, interner: &mut Interner) -> Option<Attr> {
+        Some(Attr::Float(self.0, interner.scalar(ElementType::F32)))
+    }
+}
+
+impl Field for Dims {
+    const EXPECTED: &'static str = "an array of i64";
+    fn read(attr: &Attr, interner: &Interner) -> Option<Self> {
+        match attr {
+            Attr::DenseArray(_, values) => Some(values.clone()),
+            Attr::Dense(dense) => dense_i64(dense, interner),
+            _ => None,
+        }
+    }
+    fn write(&self, _: &mut Interner) -> Option<Attr> {
+        Some(Attr::DenseArray(ElementType::I64, self.clone()))
+    }
+}
+
+/// Booleans, one a dimension.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Default)]
+pub struct Flags(pub SmallVec<[bool; 8]>);
+
+impl Field for Flags {
+    const EXPECTED: &'static str = "an array of booleans";
+    fn read(attr: &Attr, _: &Interner) -> Option<Self> {
+        match attr {
+            Attr::DenseArray(_, values) => Some(Flags(values.iter().map(|v| *v != 0).collect())),
+            _ => None,
+        }
+    }
+    fn write(&self, _: &mut Interner) -> Option<Attr> {
+        Some(Attr::DenseArray(ElementType::I1, self.0.iter().map(|b| i64::from(*b)).collect()))
+    }
+}
+
+impl Field for Padding {
+    const EXPECTED: &'static str = "a dense tensor of i64 pairs";
+    fn read(attr: &Attr, interner: &Interner) -> Option<Self> {
+        let Attr::Dense(dense) = attr else { return None };
+        let flat = dense_i64(dense, interner)?;
+        (flat.len() % 2 == 0).then(|| flat.chunks(2).map(|pair| [pair[0], pair[1]]).collect())
+    }
+    fn write(&self, interner: &mut Interner) -> Option<Attr> {
+        let flat: Vec<i64> = self.iter().flatten().copied().collect();
+        Some(Attr::Dense(dense_from_i64(&flat, [self.len() as i64, 2], interner)))
+    }
+}
+
+/// Pairs of source and target devices of a collective permute.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Default)]
+pub struct Pairs(pub Vec<[i64; 2]>);
+
+impl Field for Pairs {
+    const EXPECTED: &'static str = "a dense tensor of i64 pairs";
+    fn read(attr: &Attr, interner: &Interner) -> Option<Self> {
+        Padding::read(attr, interner).map(|pairs| Pairs(pairs.to_vec()))
+    }
+    fn write(&self, interner: &mut Interner) -> Option<Attr> {
+        let flat: Vec<i64> = self.0.iter().flatten().copied().collect();
+        Some(Attr::Dense(dense_from_i64(&flat, [self.0.len() as i64, 2], interner)))
+    }
+}
+
+impl Field for Groups {
+    const EXPECTED: &'static str = "a dense 2-D tensor of i64, or groups by mesh axes";
+    fn read(attr: &Attr, interner: &Interner) -> Option<Self> {
+        match attr {
+            Attr::Groups(groups) => Some((**groups).clone()),
+            Attr::Dense(dense) => {
+                let Type::Tensor(ty) = interner.ty(dense.ty) else { return None };
+                let &[rows, width] = &ty.dims[..] else { return None };
+                let flat = dense_i64(dense, interner)?;
+                Some(Groups::List {
+                    ids: flat.as_slice().into(),
+                    num_groups: rows.max(0) as u64,
+                    group_size: width.max(0) as u64,
+                })
+            }
+            _ => None,
+        }
+    }
+    fn write(&self, interner: &mut Interner) -> Option<Attr> {
+        match self {
+            Groups::List { ids, num_groups, group_size } => Some(Attr::Dense(dense_from_i64(
+                ids,
+                [*num_groups as i64, *group_size as i64],
+                interner,
+            ))),
+            Groups::Axes { .. } | Groups::Iota { .. } => Some(Attr::Groups(Box::new(self.clone()))),
+        }
+    }
+}
+
+impl<F: Field> Field for Option<F> {
+    const EXPECTED: &'static str = F::EXPECTED;
+    fn read(attr: &Attr, interner: &Interner) -> Option<Self> {
+        F::read(attr, interner).map(Some)
+    }
+    fn absent() -> Option<Self> {
+        Some(None)
+    }
+    fn write(&self, interner: &mut Interner) -> Option<Attr> {
+        self.as_ref().and_then(|field| field.write(interner))
+    }
+}
+
+impl Field for Symbol {
+    const EXPECTED: &'static str = "a string or a symbol";
+    fn read(attr: &Attr, _: &Interner) -> Option<Self> {
+        match attr {
+            Attr::String(text) => Some(*text),
+            _ => None,
+        }
+    }
+    fn write(&self, _: &mut Interner) -> Option<Attr> {
+        Some(Attr::String(*self))
+    }
+}
+
+/// The name of a function.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Callee(pub Symbol);
+
+impl Field for Callee {
+    const EXPECTED: &'static str = "the name of a function";
+    fn read(attr: &Attr, _: &Interner) -> Option<Self> {
+        match attr {
+            Attr::SymbolRef(path) if path.len() == 1 => Some(Callee(path[0])),
+            _ => None,
+        }
+    }
+    fn write(&self, _: &mut Interner) -> Option<Attr> {
+        Some(Attr::SymbolRef([self.0].into()))
+    }
+}
+
+/// Any attribute, kept as it is.
+impl Field for Attr {
+    const EXPECTED: &'static str = "an attribute";
+    fn read(attr: &Attr, _: &Interner) -> Option<Self> {
+        Some(attr.clone())
+    }
+    fn write(&self, _: &mut Interner) -> Option<Attr> {
+        Some(self.clone())
+    }
+}
+
+impl Field for Dense {
+    const EXPECTED: &'static str = "a dense constant";
+    fn read(attr: &Attr, _: &Interner) -> Option<Self> {
+        match attr {
+            Attr::Dense(dense) => Some(dense.clone()),
+            _ => None,
+        }
+    }
+    fn write(&self, _: &mut Interner) -> Option<Attr> {
+        Some(Attr::Dense(self.clone()))
+    }
+}
+
+macro_rules! boxed_field {
+    ($($ty:ident = $expected:literal;)*) => {$(
+        impl Field for $ty {
+            const EXPECTED: &'static str = $expected;
+            fn read(attr: &Attr, _: &Interner) -> Option<Self> {
+                match attr {
+                    Attr::$ty(value) => Some((**value).clone()),
+                    _ => None,
+                }
+            }
+            fn write(&self, _: &mut Interner) -> Option<Attr> {
+                Some(Attr::$ty(Box::new(self.clone())))
+            }
+        }
+    )*};
+}
+
+boxed_field! {
+    DotDims = "#stablehlo.dot<...>";
+    ConvDims = "#stablehlo.conv<...>";
+    GatherDims = "#stablehlo.gather<...>";
+    ScatterDims = "#stablehlo.scatter<...>";
+}
+
+impl Field for Channel {
+    const EXPECTED: &'static str = "#stablehlo.channel_handle<...>";
+    fn read(attr: &Attr, _: &Interner) -> Option<Self> {
+        match attr {
+            Attr::Channel(channel) => Some(*channel),
+            _ => None,
+        }
+    }
+    fn write(&self, _: &mut Interner) -> Option<Attr> {
+        Some(Attr::Channel(*self))
+    }
+}
+
+impl Field for ShardingId {
+    const EXPECTED: &'static str = "#sdy.sharding<...>";
+    fn read(attr: &Attr, _: &Interner) -> Option<Self> {
+        match attr {
+            Attr::Sharding(sharding) => Some(*sharding),
+            _ => None,
+        }
+    }
+    fn write(&self, _: &mut Interner) -> Option<Attr> {
+        Some(Attr::Sharding(*self))
+    }
+}
+
+/// One sharding a value.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Default)]
+pub struct ShardingList(pub Vec<ShardingId>);
+
+impl Field for ShardingList {
+    const EXPECTED: &'static str = "#sdy.sharding_per_value<[...]>";
+    fn read(attr: &Attr, _: &Interner) -> Option<Self> {
+        match attr {
+            Attr::ShardingPerValue(list) => Some(ShardingList(list.to_vec())),
+            _ => None,
+        }
+    }
+    fn write(&self, _: &mut Interner) -> Option<Attr> {
+        Some(Attr::ShardingPerValue(self.0.clone().into()))
+    }
+}
+
+impl Field for AxisLists {
+    const EXPECTED: &'static str = "a list of axes for each dimension";
+    fn read(attr: &Attr, _: &Interner) -> Option<Self> {
+        match attr {
+            Attr::AxisLists(lists) => Some((**lists).clone()),
+            _ => None,
+        }
+    }
+    fn write(&self, _: &mut Interner) -> Option<Attr> {
+        Some(Attr::AxisLists(Box::new(self.clone())))
+    }
+}
+
+/// Axes of a mesh.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct MeshAxes {
+    /// The mesh that the axes belong to.
+    pub mesh: MeshId,
+    /// The axes, major to minor.
+    pub axes: AxisList,
+}
+
+impl Field for MeshAxes {
+    const EXPECTED: &'static str = "a list of axes";
+    fn read(attr: &Attr, _: &Interner) -> Option<Self> {
+        match attr {
+            Attr::AxisRefs(axes) => Some((**axes).clone()),
+            _ => None,
+        }
+    }
+    fn write(&self, _: &mut Interner) -> Option<Attr> {
+        Some(Attr::AxisRefs(Box::new(self.clone())))
+    }
+}
+
+/// The exchanges of an `sdy.all_to_all`.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct AllToAllParams {
+    /// The mesh that the axes belong to.
+    pub mesh: MeshId,
+    /// The exchanges.
+    pub params: Vec<AllToAllParam>,
+}
+
+impl Field for AllToAllParams {
+    const EXPECTED: &'static str = "a list of all-to-all parameters";
+    fn read(attr: &Attr, _: &Interner) -> Option<Self> {
+        match attr {
+            Attr::AllToAllParams(params) => Some((**params).clone()),
+            _ => None,
+        }
+    }
+    fn write(&self, _: &mut Interner) -> Option<Attr> {
+        Some(Attr::AllToAllParams(Box::new(self.clone())))
+    }
+}
+
+/// The axes along which a manual computation is local, in mesh order.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Default)]
+pub struct ManualAxes(pub SmallVec<[Symbol; 4]>);
+
+impl Field for ManualAxes {
+    const EXPECTED: &'static str = "#sdy<manual_axes{...}>";
+    fn read(attr: &Attr, _: &Interner) -> Option<Self> {
+        match attr {
+            Attr::ManualAxes(axes) => Some(axes.clone()),
+            _ => None,
+        }
+    }
+    fn write(&self, _: &mut Interner) -> Option<Attr> {
+        Some(Attr::ManualAxes(self.clone()))
+    }
+}
+
+impl Field for Combiner {
+    const EXPECTED: &'static str = "#sdy<reduction_op ...>";
+    fn read(attr: &Attr, interner: &Interner) -> Option<Self> {
+        match attr {
+            Attr::Enum { value, .. } => match interner.str(*value) {
+                "sum" => Some(Combiner::Sum),
+                "max" => Some(Combiner::Max),
+                "min" => Some(Combiner::Min),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+    fn absent() -> Option<Self> {
+        Some(Combiner::Sum)
+    }
+    fn write(&self, interner: &mut Interner) -> Option<Attr> {
+        let value = match self {
+            Combiner::Sum => return None,
+            Combiner::Max => "max",
+            Combiner::Min => "min",
+        };
+        Some(Attr::Enum {
+            dialect: interner.symbol("sdy"),
+            kind: interner.symbol("reduction_op"),
+            value: interner.symbol(value),
+        })
+    }
+}
+
+/// The 64-bit (or narrower) integers of a dense constant.
+pub fn dense_i64(dense: &Dense, interner: &Interner) -> Option<Dims> {
+    let Type::Tensor(ty) = interner.ty(dense.ty) else { return None };
+    let width = ty.element.storage_bytes();
+    let count = usize::try_from(ty.elements()).ok()?;
+    if width > 8 || (count > 1 << 24) {
+        return None;
+    }
+    let signed =
+        !matches!(ty.element.kind(), crate::NumberKind::Unsigned | crate::NumberKind::Bool);
+    (0..count)
+        .map(|index| {
+            let bytes = dense.data.element(index, width)?;
+            let mut wide = [0u8; 8];
+            wide[..width].copy_from_slice(bytes);
+            if signed && bytes[width - 1] & 0x80 != 0 {
+                wide[width..].fill(0xff);
+            }
+            Some(i64::from_le_bytes(wide))
+        })
+        .collect()
+}
+
+/// A dense `i64` constant of the given shape.
+pub fn dense_from_i64(
+    values: &[i64],
+    dims: impl IntoIterator<Item = i64>,
+    interner: &mut Interner,
+) -> Dense {
+    let ty = interner.type_id(Type::Tensor(TensorType::new(ElementType::I64, dims)));
+    let bytes = values.iter().flat_map(|v| v.to_le_bytes()).collect();
+    Dense { ty, data: DenseData::from_bytes(bytes, 8) }
+}
+
+/// Whether a sharding says nothing but its mesh: used where text leaves shardings out.
+pub fn says_nothing(sharding: &TensorSharding) -> bool {
+    sharding.dims.iter().all(|dim| dim.open && dim.axes.is_empty())
+        && sharding.replicated.is_empty()
+        && sharding.unreduced.is_empty()
+}

@@ -1,0 +1,7 @@
+//! Sharding propagation: op sharding rules, and the engine that gives every value a sharding.
+
+pub mod rules;
+
+pub use rules::{
+    DimMapping, Factor, FactorIndex, FactorKind, OpRule, Reducer, TensorMapping, rule, rule_with,
+};

@@ -58,8 +58,8 @@ pub(crate) fn find(platform: &Platform) -> Result<Vec<PathBuf>, NotFound> {
         search(&folder, platform, DEPTH, &mut files);
         files.sort_by_cached_key(|file| (rank(file), file.clone()));
         found.extend(files);
-        places.push(folder.display().to_string());
     }
+    places.push(".cache/pjrt of this folder and of those above the executable".to_owned());
     let mut unique: Vec<PathBuf> = Vec::new();
     let mut seen: Vec<PathBuf> = Vec::new();
     for file in found {

@@ -161,7 +161,7 @@ proptest! {
         let factors = TensorFactors::new(&rule.operands[0], &rule.factors, Some(&sharding), false);
         for (factor, sharding) in &factors.factors {
             let size = rule.factors[*factor].size as u64;
-            prop_assert!(sharding.minor_most || size % axes::product(&sharding.axes) == 0);
+            prop_assert!(sharding.minor_most || size.is_multiple_of(axes::product(&sharding.axes)));
             prop_assert!(sharding.overflow.is_empty() || !sharding.minor_most);
         }
     }

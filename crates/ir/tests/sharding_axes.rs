@@ -105,6 +105,11 @@ proptest! {
         };
         let both: AxisList = atoms[2].iter().chain(&atoms[3]).copied().collect();
         prop_assert_eq!(sorted(&both), sorted(&atoms[0]));
+        let in_order = |kept: &AxisList| {
+            let mut all = atoms[0].iter();
+            kept.iter().all(|atom| all.any(|other| other == atom))
+        };
+        prop_assert!(in_order(&atoms[2]) && in_order(&atoms[3]));
         let theirs = atoms[0].iter().filter(|atom| atoms[1].contains(atom)).copied();
         prop_assert_eq!(sorted(&theirs.collect::<AxisList>()), sorted(&atoms[2]));
     }

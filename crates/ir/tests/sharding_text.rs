@@ -355,6 +355,28 @@ fn hlo_from_and_to_meshes() -> Result<(), Box<dyn std::error::Error>> {
     let list: HloSharding = "{devices=[2,2]0,2,1,3}".parse()?;
     assert_eq!(list.to_mesh(mesh_id(), 2, 4)?.mesh.device_ids, None);
 
+    // Named shardings on another mesh of the same devices.
+    for (named, sdy) in [
+        ("{mesh[], replicated}", "[{}, {}]"),
+        ("{mesh['a'=16], manual}", "[{}, {}]"),
+        ("{mesh['a'=16], [{'a':(2)4}]}", "[{y}, {}]"),
+        ("{mesh['a'=8,'b'=2], device_ids=([2,8]T(1,0)), [{}, {'a'}]}", "[{}, {y, z}]"),
+    ] {
+        let sharding = named.parse::<HloSharding>()?.on_mesh(&mesh, mesh_id(), 2)?.0;
+        assert_eq!(sharding, parse_sharding(sdy, &mesh, mesh_id())?.sharding, "{named}");
+    }
+    let other: HloSharding = "{mesh['a'=3], [{'a'}]}".parse()?;
+    assert!(other.on_mesh(&mesh, mesh_id(), 1).is_err());
+
+    // Copies have no order, and are listed sorted.
+    let shuffled = Mesh::new(&[("x", 2), ("y", 3)]).with_device_ids(&[4, 0, 2, 5, 1, 3]);
+    let sharding = parse_sharding("[{x}]", &shuffled, mesh_id())?.sharding;
+    let text = HloSharding::from_mesh(&sharding, &shuffled, &[])?.to_string();
+    assert_eq!(text, "{devices=[2,3]<=[3,2]T(1,0) last_tile_dim_replicate}");
+    let shuffled = Mesh::new(&[("x", 2), ("y", 3)]).with_device_ids(&[4, 0, 1, 5, 2, 3]);
+    let text = HloSharding::from_mesh(&sharding, &shuffled, &[])?.to_string();
+    assert_eq!(text, "{devices=[2,3]0,1,4,2,3,5 last_tile_dim_replicate}");
+
     let wrong: HloSharding = "{devices=[2,2]0,2,1,1}".parse()?;
     assert_eq!(wrong.to_mesh(mesh_id(), 2, 4), Err(HloShardingError::NotAPermutation));
     assert!(wrong.to_mesh(mesh_id(), 2, 8).is_err() && wrong.to_mesh(mesh_id(), 1, 4).is_err());

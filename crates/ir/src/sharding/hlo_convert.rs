@@ -323,7 +323,7 @@ impl NamedSharding {
         rank: usize,
     ) -> Result<(TensorSharding, AxisList), HloShardingError> {
         if *mesh != self.mesh {
-            return Err(HloShardingError::NotOnMesh);
+            return self.on_other_mesh(mesh, id, rank);
         }
         let rank = if mesh.is_maximal() { 0 } else { rank };
         let mut dims = self.dims.clone().unwrap_or_default();
@@ -345,6 +345,25 @@ impl NamedSharding {
         }
         sharding.verify(mesh, rank)?;
         Ok((sharding, manual))
+    }
+
+    /// By way of the tiles; what is said of the whole value holds on any mesh.
+    fn on_other_mesh(
+        &self,
+        mesh: &Mesh,
+        id: MeshId,
+        rank: usize,
+    ) -> Result<(TensorSharding, AxisList), HloShardingError> {
+        let whole = match self.whole {
+            Some(SubgroupKind::Replicated) => HloShardingKind::Replicated,
+            Some(SubgroupKind::Manual) => HloShardingKind::Manual,
+            Some(SubgroupKind::Unreduced) => HloShardingKind::Unreduced,
+            None => {
+                let (own, manual) = self.on_mesh(&self.mesh, id, rank)?;
+                HloSharding::from_mesh(&own, &self.mesh, &manual)?.kind
+            }
+        };
+        HloSharding::from(whole).on_mesh(mesh, id, rank)
     }
 
     /// The sharding over its mesh spelled out, with the given manual axes.

@@ -2,6 +2,7 @@
 
 use std::time::{Duration, Instant};
 
+use shard_cost::Topology;
 use shard_ir::sharding::TensorSharding;
 use shard_ir::{Diagnostic, LocId, Module, TypeId};
 use shard_plan::Pricing;
@@ -34,6 +35,8 @@ pub struct PartitionOptions {
     pub stop_after: Option<Stage>,
     /// Which device numbers the result uses.
     pub mode: SpmdMode,
+    /// What prices are for.
+    pub topology: Topology,
 }
 
 /// An argument or result of the program, before and after.
@@ -96,7 +99,9 @@ pub fn partition(
         return Err(Diagnostic::error("the program has no mesh to be partitioned over")
             .help("state one with --mesh='data=4,model=2' and shardings with --arg"));
     };
-    let mut pricing = Pricing::new(run.module.meshes[mesh].mesh.clone());
+    let mesh = run.module.meshes[mesh].mesh.clone();
+    let mut pricing = Pricing::new(options.topology.clone(), mesh)
+        .map_err(|error| Diagnostic::error(error.to_string()))?;
     if !stop(Stage::Import) {
         run.pass("simplify", crate::simplify::run)?;
         run.pass("propagate", crate::propagate::run)?;

@@ -20,4 +20,5 @@ pub use entity::*;
 pub use interner::{Attrs, Interner};
 pub use loc::Loc;
 pub use module::*;
+pub use sharding::*;
 pub use types::{DYNAMIC, Dims, TensorType, Type};

@@ -1,7 +1,7 @@
 //! Strategies of an op, and the choice between them by price.
 
 use shard_ir::sharding::{AxisList, Combiner, TensorSharding, axes};
-use shard_ir::{MeshId, Module, OpId, ValueId};
+use shard_ir::{ElementType, MeshId, Module, OpId, ValueId};
 use shard_propagate::rules::{OpRule, TensorMapping};
 
 use super::{Capability, capabilities};
@@ -202,7 +202,12 @@ fn price(
         seconds += pricing.reshard(from, to, ty.bytes()).seconds;
     }
     let flops = crate::cheap::flops(module, op) / strategy.parts as f64;
-    seconds + pricing.compute(flops, bytes)
+    let element = module
+        .results(op)
+        .first()
+        .and_then(|&value| module.tensor_type(value))
+        .map_or(ElementType::F32, |ty| ty.element);
+    seconds + pricing.compute(element, flops, bytes)
 }
 
 fn shards(sharding: &TensorSharding) -> f64 {

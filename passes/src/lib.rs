@@ -4,6 +4,7 @@
 //! a back end.
 
 mod clone;
+pub mod common_ops;
 pub mod dead_code;
 pub mod export;
 pub mod import;
@@ -12,6 +13,7 @@ pub mod insert_reshards;
 pub mod local;
 pub mod meshes;
 mod numbers;
+pub mod pad_uneven;
 pub mod pass_manager;
 pub mod place_reductions;
 pub mod reasons;

@@ -107,23 +107,24 @@ pub fn partition(
         run.pass("propagate", crate::propagate::run)?;
     }
     done.whole = run.module.clone();
+    let globals = interface_types(&run.module);
     if !stop(Stage::Propagate) {
         done.fallbacks =
             run.pass("insert-reshards", |m| crate::insert_reshards::run(m, &mut pricing))?;
         run.pass("place-reductions", crate::place_reductions::run)?;
-        run.pass("dead-code", |module| {
-            crate::dead_code::run(module);
-            Ok(())
-        })?;
+        run.pass("dead-code", dead_code)?;
     }
     if !stop(Stage::Reshards) {
+        run.pass("pad-uneven", crate::pad_uneven::run)?;
         run.pass("reshard-to-collectives", |m| {
             crate::reshard_to_collectives::run(m, &mut pricing)
         })?;
+        run.pass("common-ops", crate::common_ops::run)?;
+        run.pass("dead-code", dead_code)?;
     }
     if !stop(Stage::Collectives) {
-        let globals = interface_types(&run.module);
         run.pass("global-to-local", crate::local::run)?;
+        run.pass("common-ops", crate::common_ops::run)?;
         run.pass("simplify", crate::simplify::run)?;
         (done.parameters, done.results) = interface(&run.module, &globals);
     }
@@ -133,6 +134,11 @@ pub fn partition(
     done.module = run.module;
     done.timing = run.timing;
     Ok(done)
+}
+
+fn dead_code(module: &mut Module) -> Result<(), Diagnostic> {
+    crate::dead_code::run(module);
+    Ok(())
 }
 
 struct Run {

@@ -40,16 +40,19 @@ pub fn project(rule: &OpRule, mapping: &TensorMapping, sharding: &TensorSharding
     result
 }
 
-/// Takes away what can't be: axes that don't divide their factor, and axes of a minor factor
-/// whose major neighbour in some dimension isn't cut into single elements.
-pub fn legalize(rule: &OpRule, assignment: &mut FactorAxes) {
-    for (factor, list) in rule.factors.iter().zip(assignment.iter_mut()) {
-        while let Some(last) = list.last() {
+/// Takes away what can't be: axes that don't divide their factor where it can't be padded, and
+/// axes of a minor factor whose major neighbour in some dimension isn't cut into single elements.
+pub fn legalize(rule: &OpRule, may_pad: impl Fn(usize) -> bool, assignment: &mut FactorAxes) {
+    for (index, (factor, list)) in rule.factors.iter().zip(assignment.iter_mut()).enumerate() {
+        let alone = || rule.tensors().flatten().all(|dim| dim.len() == 1 || !dim.contains(&index));
+        let fits = |list: &AxisList| {
             let count = axes::product(list) as i64;
-            if factor.size > 0 && factor.size % count == 0 {
-                break;
-            }
-            let _ = last;
+            factor.size > 0 && factor.size % count == 0
+        };
+        if !fits(list) && factor.size > 0 && may_pad(index) && alone() {
+            continue;
+        }
+        while !list.is_empty() && !fits(list) {
             list.pop();
         }
     }

@@ -17,7 +17,7 @@ use shard_ir::ops::{Control, Movement, Op, Sdy};
 use shard_ir::{BlockId, Diagnostic, Module, OpId, ValueId};
 
 use crate::rewrite::{Rewrite, Rewriter, rewrite};
-pub(crate) use context::Local;
+pub(crate) use context::{Local, scalar_op};
 
 /// Runs the pass on the main function.
 ///

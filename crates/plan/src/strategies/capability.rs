@@ -99,3 +99,37 @@ fn can_split(module: &Module, op: OpId, rule: &OpRule, factor: usize) -> bool {
         | Op::Opaque(_) => true,
     }
 }
+
+/// Whether a factor's dimensions can be padded to a multiple of their shards. Where indices
+/// address a dimension, its true end matters.
+pub(super) fn may_pad(module: &Module, op: OpId, rule: &OpRule, factor: usize) -> bool {
+    match module.kind(op) {
+        Op::Indexing(_) => {
+            let tensors = rule.tensors().filter(|t| t.iter().any(|dim| dim.contains(&factor)));
+            tensors.count() > 1 && !is_input_only(rule, factor)
+        }
+        Op::Collective(_) | Op::Sdy(_) | Op::Custom(_) | Op::Opaque(_) | Op::Linalg(_) => false,
+        Op::Elementwise(_)
+        | Op::Creation(_)
+        | Op::Dot(_)
+        | Op::Convolution(_)
+        | Op::Reduction(_)
+        | Op::Movement(_)
+        | Op::Sorting(_)
+        | Op::Random(_)
+        | Op::Normalization(_)
+        | Op::Control(_)
+        | Op::Effects(_) => true,
+    }
+}
+
+/// Whether only the inputs of a gather or scatter (and a scatter's results, which have their
+/// shapes) have a factor: indices address it.
+fn is_input_only(rule: &OpRule, factor: usize) -> bool {
+    let has = |tensor: &Vec<_>| {
+        tensor.iter().any(|dim: &shard_propagate::rules::DimMapping| dim.contains(&factor))
+    };
+    let inputs = if rule.operands.len() > 2 { rule.results.len() } else { 1 };
+    !rule.operands.iter().skip(inputs).any(has)
+        && (rule.operands.len() > 2 || !rule.results.iter().any(has))
+}

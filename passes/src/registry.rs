@@ -2,6 +2,7 @@
 //!
 //! One pass is one row of [`PASSES`]; a sequence that has a name is one row of [`PIPELINES`].
 
+use shard_cost::Topology;
 use shard_ir::sharding::parse_mesh;
 use shard_ir::{Diagnostic, Module};
 use shard_plan::Pricing;
@@ -62,6 +63,8 @@ impl PassOptions {
 pub struct PassContext {
     /// The options that the pipeline gives to this pass.
     pub options: PassOptions,
+    /// What prices are for.
+    pub topology: Topology,
     /// Places where operands had to be gathered for want of a better way.
     pub fallbacks: Vec<Fallback>,
 }
@@ -100,7 +103,7 @@ pub const PASSES: &[PassInfo] = &[
         description: "Makes operands and results of every op agree, by explicit reshards",
         options: &[],
         run: |module, context| {
-            if let Some(mut pricing) = pricing(module) {
+            if let Some(mut pricing) = pricing(module, context)? {
                 context.fallbacks.extend(crate::insert_reshards::run(module, &mut pricing)?);
             }
             Ok(())
@@ -122,13 +125,25 @@ pub const PASSES: &[PassInfo] = &[
         },
     },
     PassInfo {
+        name: "pad-uneven",
+        description: "Pads dimensions that don't divide into shards, and masks what that adds",
+        options: &[],
+        run: |module, _| crate::pad_uneven::run(module).map(drop),
+    },
+    PassInfo {
         name: "reshard-to-collectives",
         description: "Turns each reshard into the cheapest sequence of sdy collectives",
         options: &[],
-        run: |module, _| match pricing(module) {
+        run: |module, context| match pricing(module, context)? {
             Some(mut pricing) => crate::reshard_to_collectives::run(module, &mut pricing),
             None => Ok(()),
         },
+    },
+    PassInfo {
+        name: "common-ops",
+        description: "Merges equal ops with equal operands, collectives included",
+        options: &[],
+        run: |module, _| crate::common_ops::run(module),
     },
     PassInfo {
         name: "global-to-local",
@@ -165,8 +180,12 @@ pub const PIPELINES: &[PipelineInfo] = &[
             "insert-reshards",
             "place-reductions",
             "dead-code",
+            "pad-uneven",
             "reshard-to-collectives",
+            "common-ops",
+            "dead-code",
             "global-to-local",
+            "common-ops",
             "simplify",
             "export",
         ],
@@ -183,18 +202,23 @@ pub fn find_pipeline(name: &str) -> Option<&'static PipelineInfo> {
     PIPELINES.iter().find(|pipeline| pipeline.name == name)
 }
 
-fn pricing(module: &Module) -> Option<Pricing> {
-    crate::meshes::main_mesh(module).map(|mesh| Pricing::new(module.meshes[mesh].mesh.clone()))
+/// Prices for the module's mesh; `None` where it has no mesh.
+fn pricing(module: &Module, context: &PassContext) -> Result<Option<Pricing>, Diagnostic> {
+    let Some(mesh) = crate::meshes::main_mesh(module) else { return Ok(None) };
+    let mesh = module.meshes[mesh].mesh.clone();
+    Pricing::new(context.topology.clone(), mesh)
+        .map(Some)
+        .map_err(|error| Diagnostic::error(error.to_string()))
 }
 
 fn import(module: &mut Module, context: &mut PassContext) -> Result<(), Diagnostic> {
-    let mesh = match context.options.get("mesh") {
-        Some(text) => Some(
-            parse_mesh(text)
-                .map_err(|error| Diagnostic::error(format!("option 'mesh' of 'import': {error}")))?,
-        ),
-        None => None,
-    };
+    let mesh =
+        match context.options.get("mesh") {
+            Some(text) => Some(parse_mesh(text).map_err(|error| {
+                Diagnostic::error(format!("option 'mesh' of 'import': {error}"))
+            })?),
+            None => None,
+        };
     crate::import::run(module, &ImportOptions { mesh, ..ImportOptions::default() })
 }
 

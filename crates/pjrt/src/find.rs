@@ -17,6 +17,8 @@ pub(crate) struct Platform {
     pub setup: &'static str,
     /// Environment variables that name the file; the first is ours.
     pub variables: &'static [&'static str],
+    /// An environment variable that lists several files, as `PATH` lists folders.
+    pub list: Option<&'static str>,
     /// Whether a file name is that of such a plugin.
     pub is_plugin: fn(&str) -> bool,
 }
@@ -25,6 +27,7 @@ pub(crate) const CPU: Platform = Platform {
     name: "CPU",
     setup: "cpu-plugins",
     variables: &["SHARD_OPT_CPU_PLUGIN", "PJRT_PLUGIN_LIBRARY_PATH"],
+    list: Some("SHARD_OPT_CPU_PLUGINS"),
     is_plugin: |name| name.contains("pjrt") && name.contains("cpu"),
 };
 
@@ -32,6 +35,7 @@ pub(crate) const TPU: Platform = Platform {
     name: "TPU",
     setup: "libtpu",
     variables: &["SHARD_OPT_TPU_PLUGIN", "TPU_LIBRARY_PATH"],
+    list: None,
     is_plugin: |name| name.starts_with("libtpu"),
 };
 
@@ -46,16 +50,22 @@ pub(crate) fn find(platform: &Platform) -> Result<Vec<PathBuf>, NotFound> {
             _ => places.push(format!("${variable}, which is not set")),
         }
     }
+    if let Some(list) = platform.list.and_then(std::env::var_os) {
+        found.extend(std::env::split_paths(&list).filter(|file| !file.as_os_str().is_empty()));
+    }
     for folder in folders() {
         let mut files = Vec::new();
         search(&folder, platform, DEPTH, &mut files);
         files.sort_by_cached_key(|file| (rank(file), file.clone()));
         found.extend(files);
-        places.push(folder.display().to_string());
     }
+    places.push(".cache/pjrt of this folder and of those above the executable".to_owned());
     let mut unique: Vec<PathBuf> = Vec::new();
+    let mut seen: Vec<PathBuf> = Vec::new();
     for file in found {
-        if !unique.contains(&file) {
+        let real = file.canonicalize().unwrap_or_else(|_| file.clone());
+        if !seen.contains(&real) {
+            seen.push(real);
             unique.push(file);
         }
     }
@@ -115,6 +125,7 @@ mod tests {
         name: "test",
         setup: "test-plugins",
         variables: &["SHARD_OPT_NO_SUCH_PLUGIN"],
+        list: None,
         is_plugin: |_| false,
     };
 

@@ -67,7 +67,8 @@ impl Plugin {
         Ok(Plugin::list_cpu()?.swap_remove(0))
     }
 
-    /// Every CPU plugin that is found, the one of [`Plugin::find_cpu`] first.
+    /// Every CPU plugin that is found, the one of [`Plugin::find_cpu`] first; those that
+    /// `SHARD_OPT_CPU_PLUGINS` lists are among them.
     ///
     /// # Errors
     ///

@@ -6,6 +6,7 @@ use shard_cost::Topology;
 use shard_ir::sharding::parse_mesh;
 use shard_ir::{Diagnostic, Module};
 use shard_plan::Pricing;
+use shard_propagate::engine::{Options, Strategy};
 
 use crate::export::SpmdMode;
 use crate::import::ImportOptions;
@@ -93,10 +94,30 @@ pub const PASSES: &[PassInfo] = &[
         run: |module, _| crate::simplify::run(module),
     },
     PassInfo {
+        name: "split-constants",
+        description: "Gives each use of a constant its own, so that none carries shardings across",
+        options: &[],
+        run: |module, _| crate::split_constants::run(module),
+    },
+    PassInfo {
         name: "propagate",
         description: "Gives every value a sharding; the program stays as it is",
-        options: &[],
-        run: |module, _| crate::propagate::run(module),
+        options: &[
+            OptionInfo {
+                name: "strategy",
+                description: "how conflicts are treated: aggressive (default), basic, \
+                              basic-then-aggressive",
+            },
+            OptionInfo {
+                name: "op-priorities",
+                description: "ops propagate in rounds by what they are: true (default) or false",
+            },
+            OptionInfo {
+                name: "user-priorities",
+                description: "dimensions propagate by their priorities: true (default) or false",
+            },
+        ],
+        run: propagate,
     },
     PassInfo {
         name: "insert-reshards",
@@ -167,7 +188,7 @@ pub const PIPELINES: &[PipelineInfo] = &[
     PipelineInfo {
         name: "sdy-propagation-pipeline",
         description: "What Shardy's pipeline of this name does: import and propagate",
-        passes: &["import", "propagate"],
+        passes: &["import", "split-constants", "propagate"],
     },
     PipelineInfo {
         name: "partition-pipeline",
@@ -176,6 +197,7 @@ pub const PIPELINES: &[PipelineInfo] = &[
             "inline-calls",
             "import",
             "simplify",
+            "split-constants",
             "propagate",
             "insert-reshards",
             "place-reductions",
@@ -220,6 +242,34 @@ fn import(module: &mut Module, context: &mut PassContext) -> Result<(), Diagnost
             None => None,
         };
     crate::import::run(module, &ImportOptions { mesh, ..ImportOptions::default() })
+}
+
+fn propagate(module: &mut Module, context: &mut PassContext) -> Result<(), Diagnostic> {
+    let wrong = |name: &str, value: &str, values: &str| {
+        let message = format!("option '{name}' of 'propagate' is '{value}'; it can be {values}");
+        Err(Diagnostic::error(message))
+    };
+    let mut options = Options::default();
+    match context.options.get("strategy") {
+        None | Some("aggressive") => {}
+        Some("basic") => options.strategy = Strategy::Basic,
+        Some("basic-then-aggressive") => options.strategy = Strategy::BasicThenAggressive,
+        Some(other) => {
+            return wrong("strategy", other, "'aggressive', 'basic' or 'basic-then-aggressive'");
+        }
+    }
+    for (name, flag) in [
+        ("op-priorities", &mut options.op_priorities),
+        ("user-priorities", &mut options.user_priorities),
+    ] {
+        match context.options.get(name) {
+            None => {}
+            Some("true") => *flag = true,
+            Some("false") => *flag = false,
+            Some(other) => return wrong(name, other, "'true' or 'false'"),
+        }
+    }
+    crate::propagate::run_with(module, &options)
 }
 
 fn export(module: &mut Module, context: &mut PassContext) -> Result<(), Diagnostic> {

@@ -408,7 +408,7 @@ mod tests {
         );
         assert_eq!(
             round_trip("sdy-propagation-pipeline"),
-            "builtin.module(import,propagate)"
+            "builtin.module(import,split-constants,propagate)"
         );
     }
 

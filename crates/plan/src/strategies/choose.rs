@@ -30,8 +30,10 @@ pub struct Wanted<'a> {
     pub results: &'a [Option<TensorSharding>],
 }
 
-/// The distinct strategies that the shardings at hand suggest; the first takes what the results
-/// shall have, filled up from the operands. There is always one.
+/// The distinct strategies that the shardings at hand suggest; there is always one. The first has
+/// along the results' factors just what the results shall have, and along the others (which are
+/// reduced) what the operands have: splitting the work less than that would be a waste. Others
+/// begin with one of the tensors and fill up from the rest.
 pub fn strategies(
     module: &Module,
     op: OpId,
@@ -40,32 +42,49 @@ pub fn strategies(
     wanted: &Wanted<'_>,
 ) -> Vec<Strategy> {
     let able = capabilities(module, op, rule);
-    let sources: Vec<(&TensorMapping, &TensorSharding)> = rule
-        .results
-        .iter()
-        .zip(wanted.results)
-        .chain(rule.operands.iter().zip(wanted.operands))
-        .filter_map(|(mapping, sharding)| Some((mapping, sharding.as_ref()?)))
-        .collect();
-    let proposals: Vec<FactorAxes> =
-        sources.iter().map(|(mapping, sharding)| project(rule, mapping, sharding)).collect();
+    let project_all = |mappings: &[TensorMapping], shardings: &[Option<TensorSharding>]| {
+        let pairs = mappings.iter().zip(shardings);
+        pairs
+            .filter_map(|(mapping, sharding)| Some(project(rule, mapping, sharding.as_ref()?)))
+            .collect::<Vec<FactorAxes>>()
+    };
+    let of_results = project_all(&rule.results, wanted.results);
+    let of_operands = project_all(&rule.operands, wanted.operands);
     let mut found: Vec<Strategy> = Vec::new();
-    for first in 0..proposals.len() {
-        let order =
-            std::iter::once(first).chain((0..proposals.len()).filter(|&other| other != first));
-        let mut assignment: FactorAxes = vec![AxisList::new(); rule.factors.len()];
-        for source in order {
-            merge(&mut assignment, &proposals[source], &able);
-        }
+    let mut add = |mut assignment: FactorAxes| {
         legalize(rule, |factor| may_pad(module, op, rule, factor), &mut assignment);
         let strategy = strategy(module, op, rule, mesh, &able, assignment);
         if !found.contains(&strategy) {
             found.push(strategy);
         }
+    };
+
+    let nothing: FactorAxes = vec![AxisList::new(); rule.factors.len()];
+    let mut base = nothing.clone();
+    for proposal in &of_results {
+        merge(&mut base, proposal, &able);
     }
-    if found.is_empty() {
-        let none = vec![AxisList::new(); rule.factors.len()];
-        found.push(strategy(module, op, rule, mesh, &able, none));
+    let in_results = |factor: usize| rule.results.iter().flatten().any(|dim| dim.contains(&factor));
+    for proposal in &of_operands {
+        let mut reduced = proposal.clone();
+        for (factor, axes) in reduced.iter_mut().enumerate() {
+            if in_results(factor) {
+                axes.clear();
+            }
+        }
+        merge(&mut base, &reduced, &able);
+    }
+    add(base);
+
+    let proposals: Vec<&FactorAxes> = of_results.iter().chain(&of_operands).collect();
+    for first in 0..proposals.len() {
+        let order =
+            std::iter::once(first).chain((0..proposals.len()).filter(|&other| other != first));
+        let mut assignment = nothing.clone();
+        for source in order {
+            merge(&mut assignment, proposals[source], &able);
+        }
+        add(assignment);
     }
     found
 }

@@ -122,9 +122,6 @@ impl<'a> Parser<'a> {
                 if self.c.pos() != end {
                     return self.expected("'>' after the element");
                 }
-                if count == 0 {
-                    return Ok(DenseData::Bytes([].into()));
-                }
                 Ok(DenseData::splat(&bytes))
             }
         }

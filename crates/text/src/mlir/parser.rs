@@ -532,7 +532,7 @@ impl<'a> Parser<'a> {
         entry: &super::ops::Entry,
         attrs: &mut AttrList,
     ) -> Read<Op> {
-        super::ops::remove_defaults(entry.info.name, attrs, &self.m);
+        super::ops::settle_defaults(entry.info.name, attrs, &mut self.m);
         match (entry.read)(attrs, &self.m) {
             Ok(op) => Ok(op),
             Err(error) => self.field_error(start, &error),

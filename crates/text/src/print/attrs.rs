@@ -602,7 +602,7 @@ impl<'m> Printer<'m> {
 }
 
 /// Whether every dimension number is in its range and used once, so that the letters say it all.
-fn has_short_form(dims: &ConvDims) -> bool {
+pub(super) fn has_short_form(dims: &ConvDims) -> bool {
     let side = |first: i64, second: i64, spatial: &[i64]| {
         let mut seen: Vec<i64> = [first, second].iter().chain(spatial).copied().collect();
         seen.sort_unstable();

@@ -1,0 +1,43 @@
+//! Random numbers.
+
+use crate::DYNAMIC;
+use crate::ops::{Distribution, Random};
+
+use super::InferredType;
+use super::context::kinds::{BOOL, FLOAT, INT};
+use super::context::{Cx, Found, compatible_dim, size};
+
+pub(super) fn infer(cx: &mut Cx, kind: &Random) -> Found {
+    match kind {
+        Random::Rng(op) => {
+            let kinds = match op.distribution {
+                Distribution::Uniform => BOOL | INT | FLOAT,
+                Distribution::Normal => FLOAT,
+            };
+            let (a, b) = (cx.scalar(0, "a", kinds)?, cx.scalar(1, "b", kinds)?);
+            cx.same_element(("a", a), ("b", b));
+            let count = cx.index_vector(2, "shape")?;
+            require!(cx, count != DYNAMIC, "shape has a dynamic number of elements");
+            if let Some(result) = cx.declared_tensor(0) {
+                cx.same_element(("a", a), ("result", result));
+                check!(
+                    cx,
+                    compatible_dim(count, result.rank() as i64),
+                    "shape has {} elements, but the result has rank {}",
+                    size(count),
+                    result.rank()
+                );
+            }
+            Some(vec![InferredType::Given])
+        }
+        Random::RngBitGenerator(_) => {
+            let state = cx.tensor(0, "initial_state")?;
+            cx.kind(state, "initial_state", INT | FLOAT);
+            if let Some(output) = cx.declared_tensor(1) {
+                cx.kind(output, "output", INT | FLOAT);
+                check!(cx, output.is_static(), "output has a dynamic shape");
+            }
+            Some(vec![InferredType::Tensor(state.clone()), InferredType::Given])
+        }
+    }
+}

@@ -319,7 +319,7 @@ fn decode_hex(text: &str) -> Option<Vec<u8>> {
         table
     };
     let text = text.as_bytes();
-    if text.len() % 2 != 0 {
+    if !text.len().is_multiple_of(2) {
         return None;
     }
     let mut bytes = Vec::with_capacity(text.len() / 2);

@@ -520,13 +520,13 @@ impl<'a> Parser<'a> {
         if name.starts_with("sdy.") {
             self.resolve_axes(&mut properties, name_at)?;
         }
-        let op = self.from_attrs(start, entry, &mut properties)?;
+        let op = self.op_from_attrs(start, entry, &mut properties)?;
         parts.attrs = properties;
         self.finish(start, op, parts)
     }
 
     /// Makes an op of the table from its attributes.
-    pub(crate) fn from_attrs(
+    pub(crate) fn op_from_attrs(
         &mut self,
         start: &OpStart<'a>,
         entry: &super::ops::Entry,

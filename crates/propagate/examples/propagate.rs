@@ -21,7 +21,8 @@ fn main() {
         }
     }
     let path = path.unwrap_or_else(|| fail("usage: propagate [--dump] FILE"));
-    let text = std::fs::read_to_string(&path).unwrap_or_else(|error| fail(&format!("{path}: {error}")));
+    let text =
+        std::fs::read_to_string(&path).unwrap_or_else(|error| fail(&format!("{path}: {error}")));
     let parsed = parse(&text, &ParseOptions::default());
     let mut module = match parsed.into_result() {
         Ok(module) => module,

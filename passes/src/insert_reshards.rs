@@ -167,7 +167,9 @@ impl Insert<'_> {
     fn constraint(&mut self, rw: &mut Rewriter<'_>, op: OpId) -> Result<(), Diagnostic> {
         let (operand, result) = (rw.module.operand(op, 0), rw.module.result(op, 0));
         let sharding = self.sharding(rw.module, result);
-        let value = self.reshard(rw, operand, sharding, "sharding constraint");
+        let known = crate::reasons::reason(rw.module, rw.loc).map(str::to_owned);
+        let why = known.as_deref().unwrap_or("sharding constraint");
+        let value = self.reshard(rw, operand, sharding, why);
         rw.replace(result, value);
         Ok(())
     }

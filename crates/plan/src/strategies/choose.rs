@@ -4,7 +4,7 @@ use shard_ir::sharding::{AxisList, Combiner, TensorSharding, axes};
 use shard_ir::{ElementType, MeshId, Module, OpId, ValueId};
 use shard_propagate::rules::{OpRule, TensorMapping};
 
-use super::capability::may_pad;
+use super::capability::{is_accumulator, may_pad};
 use super::{Capability, capabilities};
 use crate::Pricing;
 use crate::factors::{FactorAxes, legalize, project, unproject};
@@ -121,22 +121,19 @@ fn strategy(
     // All partial factors of an op combine alike; if they don't, only those like the first split.
     let mut combiner: Option<Combiner> = None;
     let mut partial = AxisList::new();
-    let mut accumulates = false;
     for (axes, able) in factors.iter_mut().zip(able) {
-        if let Capability::Partial { combiner: own, accumulates: adds } = *able
+        if let Capability::Partial(own) = *able
             && !axes.is_empty()
         {
             if *combiner.get_or_insert(own) == own {
                 partial.extend(axes.iter().copied());
-                accumulates |= adds;
             } else {
                 axes.clear();
             }
         }
     }
     let partial = axes::sorted(&partial);
-    let sharding = |mapping: &TensorMapping, value: ValueId, is_partial: bool| {
-        let _ = value;
+    let sharding = |mapping: &TensorMapping, is_partial: bool| {
         let sharding = unproject(mesh, mapping, &factors);
         match combiner {
             Some(combiner) if is_partial && !partial.is_empty() => {
@@ -145,22 +142,15 @@ fn strategy(
             _ => sharding,
         }
     };
-    let results = module.results(op);
-    let operands = module.operands(op);
+    let starts = |index| combiner == Some(Combiner::Sum) && is_accumulator(module, op, index);
     Strategy {
-        operands: operands
+        operands: rule
+            .operands
             .iter()
-            .zip(&rule.operands)
             .enumerate()
-            .map(|(index, (&value, mapping))| {
-                sharding(mapping, value, accumulates && index < results.len())
-            })
+            .map(|(index, mapping)| sharding(mapping, starts(index)))
             .collect(),
-        results: results
-            .iter()
-            .zip(&rule.results)
-            .map(|(&value, mapping)| sharding(mapping, value, true))
-            .collect(),
+        results: rule.results.iter().map(|mapping| sharding(mapping, true)).collect(),
         parts: factors.iter().map(|list| axes::product(list)).product(),
         factors,
     }

@@ -1,6 +1,6 @@
 //! Enumerations that StableHLO's ops have as attributes.
 
-use super::field::Field;
+use super::field::{Field, FieldRef};
 use crate::{Attr, Interner};
 
 macro_rules! enums {
@@ -38,6 +38,9 @@ macro_rules! enums {
                     kind: interner.symbol($kind),
                     value: interner.symbol(self.text()),
                 })
+            }
+            fn view(&self) -> Option<FieldRef<'_>> {
+                Some(FieldRef::Enum { kind: $kind, value: self.text() })
             }
         }
     )*};
@@ -139,5 +142,8 @@ impl Field for Precisions {
             return None;
         }
         Some(Attr::Array(self.0.iter().filter_map(|p| p.write(interner)).collect()))
+    }
+    fn view(&self) -> Option<FieldRef<'_>> {
+        (!self.0.is_empty()).then_some(FieldRef::Precisions(&self.0))
     }
 }

@@ -64,6 +64,71 @@ pub trait Field: Sized {
 
     /// The attribute to print; `None` where it is left out.
     fn write(&self, interner: &mut Interner) -> Option<Attr>;
+
+    /// The same as [`Field::write`] without making an attribute: a view for printers.
+    fn view(&self) -> Option<FieldRef<'_>>;
+}
+
+/// The value of a field as a printer sees it; each variant is one spelling.
+#[derive(Clone, Copy, Debug)]
+pub enum FieldRef<'a> {
+    /// An integer of the type.
+    Int(i64, ElementType),
+    /// `true` or `false`.
+    Bool(bool),
+    /// A name without a value.
+    Unit,
+    /// An `f32`; the bits of the `f64` value.
+    F32(u64),
+    /// `array<i64: ...>`.
+    Dims(&'a [i64]),
+    /// `array<i1: ...>`.
+    Flags(&'a [bool]),
+    /// `dense<...>` of pairs.
+    Pairs(&'a [[i64; 2]]),
+    /// Groups of devices.
+    Groups(&'a Groups),
+    /// A string.
+    String(Symbol),
+    /// A reference to a symbol.
+    SymbolRef(Symbol),
+    /// Any attribute.
+    Attr(&'a Attr),
+    /// A constant.
+    Dense(&'a Dense),
+    /// `#stablehlo.dot<...>`.
+    DotDims(&'a DotDims),
+    /// `#stablehlo.conv<...>`.
+    ConvDims(&'a ConvDims),
+    /// `#stablehlo.gather<...>`.
+    GatherDims(&'a GatherDims),
+    /// `#stablehlo.scatter<...>`.
+    ScatterDims(&'a ScatterDims),
+    /// A channel.
+    Channel(Channel),
+    /// `#stablehlo<kind VALUE>`.
+    Enum {
+        /// Kind, such as `comparison_direction`.
+        kind: &'static str,
+        /// Value, such as `EQ`.
+        value: &'static str,
+    },
+    /// An array of `#stablehlo<precision ...>`.
+    Precisions(&'a [super::Precision]),
+    /// A sharding.
+    Sharding(ShardingId),
+    /// Shardings, one a value.
+    Shardings(&'a [ShardingId]),
+    /// Axes for each dimension.
+    AxisLists(&'a AxisLists),
+    /// Axes.
+    Axes(&'a MeshAxes),
+    /// Exchanges.
+    AllToAll(&'a AllToAllParams),
+    /// Manual axes.
+    ManualAxes(&'a ManualAxes),
+    /// How parts are combined.
+    Combiner(Combiner),
 }
 
 /// Reads field `name` from a list, taking the attribute out of it.
@@ -98,6 +163,9 @@ impl Field for i64 {
     fn write(&self, interner: &mut Interner) -> Option<Attr> {
         Some(Attr::Int((*self).into(), interner.scalar(ElementType::I64)))
     }
+    fn view(&self) -> Option<FieldRef<'_>> {
+        Some(FieldRef::Int(*self, ElementType::I64))
+    }
 }
 
 impl Field for i32 {
@@ -110,6 +178,9 @@ impl Field for i32 {
     }
     fn write(&self, interner: &mut Interner) -> Option<Attr> {
         Some(Attr::Int((*self).into(), interner.scalar(ElementType::I32)))
+    }
+    fn view(&self) -> Option<FieldRef<'_>> {
+        Some(FieldRef::Int((*self).into(), ElementType::I32))
     }
 }
 
@@ -128,6 +199,9 @@ impl Field for bool {
     }
     fn write(&self, _: &mut Interner) -> Option<Attr> {
         Some(Attr::Bool(*self))
+    }
+    fn view(&self) -> Option<FieldRef<'_>> {
+        Some(FieldRef::Bool(*self))
     }
 }
 
@@ -150,6 +224,9 @@ impl Field for Flag {
     fn write(&self, _: &mut Interner) -> Option<Attr> {
         self.0.then_some(Attr::Unit)
     }
+    fn view(&self) -> Option<FieldRef<'_>> {
+        self.0.then_some(FieldRef::Unit)
+    }
 }
 
 /// A 32-bit float (the epsilon of a batch normalisation), as its bits.
@@ -167,6 +244,9 @@ impl Field for FloatBits {
     fn write(&self, interner: &mut Interner) -> Option<Attr> {
         Some(Attr::Float(self.0, interner.scalar(ElementType::F32)))
     }
+    fn view(&self) -> Option<FieldRef<'_>> {
+        Some(FieldRef::F32(self.0))
+    }
 }
 
 impl Field for Dims {
@@ -180,6 +260,9 @@ impl Field for Dims {
     }
     fn write(&self, _: &mut Interner) -> Option<Attr> {
         Some(Attr::DenseArray(ElementType::I64, self.clone()))
+    }
+    fn view(&self) -> Option<FieldRef<'_>> {
+        Some(FieldRef::Dims(self))
     }
 }
 
@@ -198,6 +281,9 @@ impl Field for Flags {
     fn write(&self, _: &mut Interner) -> Option<Attr> {
         Some(Attr::DenseArray(ElementType::I1, self.0.iter().map(|b| i64::from(*b)).collect()))
     }
+    fn view(&self) -> Option<FieldRef<'_>> {
+        Some(FieldRef::Flags(&self.0))
+    }
 }
 
 impl Field for Padding {
@@ -210,6 +296,9 @@ impl Field for Padding {
     fn write(&self, interner: &mut Interner) -> Option<Attr> {
         let flat: Vec<i64> = self.iter().flatten().copied().collect();
         Some(Attr::Dense(dense_from_i64(&flat, [self.len() as i64, 2], interner)))
+    }
+    fn view(&self) -> Option<FieldRef<'_>> {
+        Some(FieldRef::Pairs(self))
     }
 }
 
@@ -225,6 +314,9 @@ impl Field for Pairs {
     fn write(&self, interner: &mut Interner) -> Option<Attr> {
         let flat: Vec<i64> = self.0.iter().flatten().copied().collect();
         Some(Attr::Dense(dense_from_i64(&flat, [self.0.len() as i64, 2], interner)))
+    }
+    fn view(&self) -> Option<FieldRef<'_>> {
+        Some(FieldRef::Pairs(&self.0))
     }
 }
 
@@ -256,6 +348,9 @@ impl Field for Groups {
             Groups::Axes { .. } | Groups::Iota { .. } => Some(Attr::Groups(Box::new(self.clone()))),
         }
     }
+    fn view(&self) -> Option<FieldRef<'_>> {
+        Some(FieldRef::Groups(self))
+    }
 }
 
 impl<F: Field> Field for Option<F> {
@@ -269,6 +364,9 @@ impl<F: Field> Field for Option<F> {
     fn write(&self, interner: &mut Interner) -> Option<Attr> {
         self.as_ref().and_then(|field| field.write(interner))
     }
+    fn view(&self) -> Option<FieldRef<'_>> {
+        self.as_ref().and_then(Field::view)
+    }
 }
 
 impl Field for Symbol {
@@ -281,6 +379,9 @@ impl Field for Symbol {
     }
     fn write(&self, _: &mut Interner) -> Option<Attr> {
         Some(Attr::String(*self))
+    }
+    fn view(&self) -> Option<FieldRef<'_>> {
+        Some(FieldRef::String(*self))
     }
 }
 
@@ -299,6 +400,9 @@ impl Field for Callee {
     fn write(&self, _: &mut Interner) -> Option<Attr> {
         Some(Attr::SymbolRef([self.0].into()))
     }
+    fn view(&self) -> Option<FieldRef<'_>> {
+        Some(FieldRef::SymbolRef(self.0))
+    }
 }
 
 /// Any attribute, kept as it is.
@@ -309,6 +413,9 @@ impl Field for Attr {
     }
     fn write(&self, _: &mut Interner) -> Option<Attr> {
         Some(self.clone())
+    }
+    fn view(&self) -> Option<FieldRef<'_>> {
+        Some(FieldRef::Attr(self))
     }
 }
 
@@ -322,6 +429,9 @@ impl Field for Dense {
     }
     fn write(&self, _: &mut Interner) -> Option<Attr> {
         Some(Attr::Dense(self.clone()))
+    }
+    fn view(&self) -> Option<FieldRef<'_>> {
+        Some(FieldRef::Dense(self))
     }
 }
 
@@ -337,6 +447,9 @@ macro_rules! boxed_field {
             }
             fn write(&self, _: &mut Interner) -> Option<Attr> {
                 Some(Attr::$ty(Box::new(self.clone())))
+            }
+            fn view(&self) -> Option<FieldRef<'_>> {
+                Some(FieldRef::$ty(self))
             }
         }
     )*};
@@ -360,6 +473,9 @@ impl Field for Channel {
     fn write(&self, _: &mut Interner) -> Option<Attr> {
         Some(Attr::Channel(*self))
     }
+    fn view(&self) -> Option<FieldRef<'_>> {
+        Some(FieldRef::Channel(*self))
+    }
 }
 
 impl Field for ShardingId {
@@ -372,6 +488,9 @@ impl Field for ShardingId {
     }
     fn write(&self, _: &mut Interner) -> Option<Attr> {
         Some(Attr::Sharding(*self))
+    }
+    fn view(&self) -> Option<FieldRef<'_>> {
+        Some(FieldRef::Sharding(*self))
     }
 }
 
@@ -390,6 +509,9 @@ impl Field for ShardingList {
     fn write(&self, _: &mut Interner) -> Option<Attr> {
         Some(Attr::ShardingPerValue(self.0.clone().into()))
     }
+    fn view(&self) -> Option<FieldRef<'_>> {
+        Some(FieldRef::Shardings(&self.0))
+    }
 }
 
 impl Field for AxisLists {
@@ -402,6 +524,9 @@ impl Field for AxisLists {
     }
     fn write(&self, _: &mut Interner) -> Option<Attr> {
         Some(Attr::AxisLists(Box::new(self.clone())))
+    }
+    fn view(&self) -> Option<FieldRef<'_>> {
+        Some(FieldRef::AxisLists(self))
     }
 }
 
@@ -425,6 +550,9 @@ impl Field for MeshAxes {
     fn write(&self, _: &mut Interner) -> Option<Attr> {
         Some(Attr::AxisRefs(Box::new(self.clone())))
     }
+    fn view(&self) -> Option<FieldRef<'_>> {
+        Some(FieldRef::Axes(self))
+    }
 }
 
 /// The exchanges of an `sdy.all_to_all`.
@@ -447,6 +575,9 @@ impl Field for AllToAllParams {
     fn write(&self, _: &mut Interner) -> Option<Attr> {
         Some(Attr::AllToAllParams(Box::new(self.clone())))
     }
+    fn view(&self) -> Option<FieldRef<'_>> {
+        Some(FieldRef::AllToAll(self))
+    }
 }
 
 /// The axes along which a manual computation is local, in mesh order.
@@ -464,6 +595,9 @@ impl Field for ManualAxes {
     fn write(&self, _: &mut Interner) -> Option<Attr> {
         Some(Attr::ManualAxes(self.clone()))
     }
+    fn view(&self) -> Option<FieldRef<'_>> {
+        Some(FieldRef::ManualAxes(self))
+    }
 }
 
 impl Field for Combiner {
@@ -476,6 +610,10 @@ impl Field for Combiner {
                 "min" => Some(Combiner::Min),
                 _ => None,
             },
+            // The generic form has the number of the case.
+            Attr::Int(0, _) => Some(Combiner::Sum),
+            Attr::Int(1, _) => Some(Combiner::Max),
+            Attr::Int(2, _) => Some(Combiner::Min),
             _ => None,
         }
     }
@@ -493,6 +631,9 @@ impl Field for Combiner {
             kind: interner.symbol("reduction_op"),
             value: interner.symbol(value),
         })
+    }
+    fn view(&self) -> Option<FieldRef<'_>> {
+        (*self != Combiner::Sum).then_some(FieldRef::Combiner(*self))
     }
 }
 

@@ -6,6 +6,9 @@ use crate::{Attr, Channel, Dense, Dims, Interner, ShardingId, Symbol};
 
 use Arity::{AtLeast, Exactly};
 
+/// Makes an op from its attributes, taking out those that are its fields.
+pub type OpReader = fn(&mut Vec<(Symbol, Attr)>, &Interner) -> Result<Op, FieldError>;
+
 /// Makes, for each family, an enum of its ops; for each op with fields, a struct; and from all rows
 /// the functions that read, write and look up ops.
 macro_rules! op_table {
@@ -110,6 +113,37 @@ macro_rules! op_table {
                 }
             }
         }
+
+        impl Op {
+            /// Calls `visit` with each field of the op that is written in text, in the order of
+            /// the table: the attribute's name and a view of its value.
+            pub fn visit_fields<'a>(&'a self, visit: &mut dyn FnMut(&'static str, FieldRef<'a>)) {
+                let _ = &visit;
+                match self {
+                    $(
+                        $(Op::$family($family::$plain) => {})*
+                        $(Op::$family($family::$op(op)) => {
+                            let _ = op;
+                            $(if let Some(view) = op.$field.view() {
+                                visit($attr, view);
+                            })*
+                        })*
+                    )*
+                    Op::Opaque(_) => {}
+                }
+            }
+        }
+
+        /// How each op of the table is made from its attributes, for readers that look names up
+        /// in a table of their own.
+        pub const OP_READERS: &[(&str, OpReader)] = &[
+            $(
+                $(($pname, |_, _| Ok(Op::$family($family::$plain))),)*
+                $(($oname, |attrs, interner| {
+                    Ok(Op::from($op { $($field: field::take(attrs, $attr, interner)?,)* }))
+                }),)*
+            )*
+        ];
 
         /// Every row of the table with the name of its family.
         pub const OP_TABLE: &[(&str, OpInfo)] = &[

@@ -1,0 +1,348 @@
+//! Attributes of dialects: those of `stablehlo` and `sdy` that ops have as fields; any other is
+//! kept as its text.
+
+use shard_ir::ops::{ConvDims, DotDims, GatherDims, MeshAxes, ScatterDims};
+use shard_ir::sharding::{AxisList, Groups, Mesh, MeshAxis};
+use shard_ir::{Attr, Channel, Dims, MeshId};
+use smallvec::SmallVec;
+
+use super::parser::{Parser, Read};
+use super::shardings::RawAxis;
+
+impl<'a> Parser<'a> {
+    /// An attribute that begins with `#`.
+    pub(crate) fn hash_attr(&mut self) -> Read<Attr> {
+        let start = self.c.pos();
+        self.c.eat(b'#');
+        let name = self.c.suffix();
+        match (name.split_once('.'), self.c.here()) {
+            (None, b'<') => {
+                // `#dialect<kind body>`.
+                self.c.eat(b'<');
+                self.c.skip_space();
+                let kind = self.c.ident();
+                if let Some(attr) = self.known_attr(name, kind)? {
+                    self.expect(b'>')?;
+                    return Ok(attr);
+                }
+                if let Some(attr) = self.enum_attr(name, kind) {
+                    return Ok(attr);
+                }
+                self.c.set_pos(start + 1 + name.len());
+                self.text_attr(start)
+            }
+            (None, _) if name.is_empty() => self.expected("the name of an attribute after '#'"),
+            (None, _) => self.attr_alias(start),
+            (Some((dialect, kind)), _) => {
+                if let Some(attr) = self.known_attr(dialect, kind)? {
+                    return Ok(attr);
+                }
+                self.text_attr(start)
+            }
+        }
+    }
+
+    fn text_attr(&mut self, start: usize) -> Read<Attr> {
+        if self.c.here() == b'<' {
+            self.balanced("attribute")?;
+        }
+        let text = self.c.slice_from(start);
+        Ok(Attr::Text(self.without_aliases(text)))
+    }
+
+    /// `VALUE>` of an enumeration.
+    fn enum_attr(&mut self, dialect: &'a str, kind: &'a str) -> Option<Attr> {
+        if kind.is_empty() {
+            return None;
+        }
+        let value = self.c.ident();
+        if value.is_empty() || !self.c.eat(b'>') {
+            return None;
+        }
+        Some(Attr::Enum {
+            dialect: self.m.symbol(dialect),
+            kind: self.m.symbol(kind),
+            value: self.m.symbol(value),
+        })
+    }
+
+    /// The body of an attribute of a known kind.
+    fn known_attr(&mut self, dialect: &str, kind: &str) -> Read<Option<Attr>> {
+        Ok(Some(match (dialect, kind) {
+            ("stablehlo", "channel_handle") => Attr::Channel(self.channel()?),
+            ("stablehlo", "dot") => Attr::DotDims(Box::new(self.dot_dims()?)),
+            ("stablehlo", "gather") => Attr::GatherDims(Box::new(self.gather_dims()?)),
+            ("stablehlo", "scatter") => Attr::ScatterDims(Box::new(self.scatter_dims()?)),
+            ("stablehlo", "conv") => Attr::ConvDims(Box::new(self.conv_attr()?)),
+            ("stablehlo", "replica_group_mesh_axes") => {
+                let start = self.c.pos();
+                match self.mesh_axes_groups()? {
+                    Some(groups) => Attr::Groups(Box::new(groups)),
+                    None => {
+                        // A form that isn't modelled is kept.
+                        self.c.set_pos(start);
+                        return Ok(None);
+                    }
+                }
+            }
+            ("sdy", "sharding") => Attr::Sharding(self.sharding_body()?),
+            ("sdy", "sharding_per_value") => {
+                self.expect(b'<')?;
+                let list = self.sharding_list()?;
+                self.expect(b'>')?;
+                Attr::ShardingPerValue(list.into())
+            }
+            ("sdy", "manual_axes") => Attr::ManualAxes(self.manual_axes()?),
+            ("sdy", "axis_ref_list" | "list_of_axis_ref_lists" | "all_to_all_param_list") => {
+                self.c.skip_space();
+                let at = self.c.pos();
+                self.balanced("attribute")?;
+                let body = self.c.slice_from(at);
+                let text = format!("#sdy<{kind}{body}>");
+                let symbol = self.m.symbol(&text);
+                self.deferred_axes.insert(symbol, at);
+                Attr::Text(symbol)
+            }
+            _ => return Ok(None),
+        }))
+    }
+
+    /// `<key = value, ...>`, the values read by `field`, which says whether it knows the key.
+    fn fields(&mut self, mut field: impl FnMut(&mut Self, &'a str) -> Read<bool>) -> Read<()> {
+        let mut seen: SmallVec<[&str; 8]> = SmallVec::new();
+        self.list(b'<', b'>', |p| {
+            p.c.skip_space();
+            let at = p.c.pos();
+            let key = p.c.ident();
+            if key.is_empty() {
+                return p.expected("the name of a field");
+            }
+            if seen.contains(&key) {
+                return p.error(at..at + key.len(), format!("field '{key}' is given twice"));
+            }
+            seen.push(key);
+            p.expect(b'=')?;
+            if field(p, key)? {
+                Ok(())
+            } else {
+                p.error(at..at + key.len(), format!("there is no field '{key}' here"))
+            }
+        })
+    }
+
+    fn channel(&mut self) -> Read<Channel> {
+        let mut channel = Channel { handle: 0, kind: 0 };
+        self.fields(|p, key| {
+            match key {
+                "handle" => channel.handle = p.integer()?,
+                "type" => channel.kind = p.integer()?,
+                _ => return Ok(false),
+            }
+            Ok(true)
+        })?;
+        Ok(channel)
+    }
+
+    fn dot_dims(&mut self) -> Read<DotDims> {
+        let mut dims = DotDims::default();
+        self.fields(|p, key| {
+            let field = match key {
+                "lhs_batching_dimensions" => &mut dims.lhs_batch,
+                "rhs_batching_dimensions" => &mut dims.rhs_batch,
+                "lhs_contracting_dimensions" => &mut dims.lhs_contracting,
+                "rhs_contracting_dimensions" => &mut dims.rhs_contracting,
+                _ => return Ok(false),
+            };
+            *field = p.dims()?;
+            Ok(true)
+        })?;
+        Ok(dims)
+    }
+
+    fn gather_dims(&mut self) -> Read<GatherDims> {
+        let mut dims = GatherDims::default();
+        self.fields(|p, key| {
+            let field = match key {
+                "offset_dims" => &mut dims.offset_dims,
+                "collapsed_slice_dims" => &mut dims.collapsed_slice_dims,
+                "operand_batching_dims" => &mut dims.operand_batching_dims,
+                "start_indices_batching_dims" => &mut dims.start_indices_batching_dims,
+                "start_index_map" => &mut dims.start_index_map,
+                "index_vector_dim" => {
+                    dims.index_vector_dim = p.integer()?;
+                    return Ok(true);
+                }
+                _ => return Ok(false),
+            };
+            *field = p.dims()?;
+            Ok(true)
+        })?;
+        Ok(dims)
+    }
+
+    fn scatter_dims(&mut self) -> Read<ScatterDims> {
+        let mut dims = ScatterDims::default();
+        self.fields(|p, key| {
+            let field = match key {
+                "update_window_dims" => &mut dims.update_window_dims,
+                "inserted_window_dims" => &mut dims.inserted_window_dims,
+                "input_batching_dims" => &mut dims.input_batching_dims,
+                "scatter_indices_batching_dims" => &mut dims.scatter_indices_batching_dims,
+                "scatter_dims_to_operand_dims" => &mut dims.scatter_dims_to_operand_dims,
+                "index_vector_dim" => {
+                    dims.index_vector_dim = p.integer()?;
+                    return Ok(true);
+                }
+                _ => return Ok(false),
+            };
+            *field = p.dims()?;
+            Ok(true)
+        })?;
+        Ok(dims)
+    }
+
+    /// `<[b, 0, f]x[0, i, o]->[b, 0, f]>`, or `<raw input_batch_dimension = ...>`.
+    fn conv_attr(&mut self) -> Read<ConvDims> {
+        let start = self.c.pos();
+        self.expect(b'<')?;
+        if self.c.is_word("raw") {
+            self.c.eat_word("raw");
+            return self.raw_conv(start);
+        }
+        let dims = self.conv_dims()?;
+        self.expect(b'>')?;
+        Ok(dims)
+    }
+
+    fn raw_conv(&mut self, start: usize) -> Read<ConvDims> {
+        let mut dims = ConvDims::default();
+        loop {
+            let key = self.c.ident();
+            self.expect(b'=')?;
+            match key {
+                "input_batch_dimension" => dims.input_batch = self.integer()?,
+                "input_feature_dimension" => dims.input_feature = self.integer()?,
+                "input_spatial_dimensions" => dims.input_spatial = self.dims()?,
+                "kernel_input_feature_dimension" => dims.kernel_input_feature = self.integer()?,
+                "kernel_output_feature_dimension" => dims.kernel_output_feature = self.integer()?,
+                "kernel_spatial_dimensions" => dims.kernel_spatial = self.dims()?,
+                "output_batch_dimension" => dims.output_batch = self.integer()?,
+                "output_feature_dimension" => dims.output_feature = self.integer()?,
+                "output_spatial_dimensions" => dims.output_spatial = self.dims()?,
+                _ => {
+                    let end = self.c.pos();
+                    return self.error(start..end, format!("there is no field '{key}' here"));
+                }
+            }
+            if self.c.eat(b'>') {
+                return Ok(dims);
+            }
+            self.expect(b',')?;
+        }
+    }
+
+    /// `<mesh = @mesh, axes = [#stablehlo.axis_ref<name = "x">]>`; `None` if the axes are of
+    /// another form.
+    fn mesh_axes_groups(&mut self) -> Read<Option<Groups>> {
+        self.expect(b'<')?;
+        self.key("mesh")?;
+        let mesh = if self.c.peek() == b'@' {
+            let at = self.c.pos();
+            let name = self.symbol_name()?;
+            self.mesh_named(name, at)?
+        } else {
+            let at = self.c.pos();
+            let Some(mesh) = self.stablehlo_mesh()? else {
+                self.c.set_pos(at);
+                return Ok(None);
+            };
+            self.m.inline_mesh(mesh)
+        };
+        self.expect(b',')?;
+        self.key("axes")?;
+        let mut axes = AxisList::new();
+        let mut modelled = true;
+        self.list(b'[', b']', |p| {
+            p.c.skip_space();
+            let at = p.c.pos();
+            if !p.c.eat_str("#stablehlo.axis_ref") {
+                modelled = false;
+                p.attr()?;
+                return Ok(());
+            }
+            let mut raw = RawAxis { name: p.m.symbol(""), sub: None, at };
+            p.fields(|p, key| {
+                match key {
+                    "name" => raw.name = p.string_symbol()?,
+                    "sub_axis_info" => {
+                        p.c.eat_str("#stablehlo.sub_axis_info<");
+                        raw.sub = Some(p.sub_axis()?);
+                        p.c.eat(b'>');
+                    }
+                    _ => return Ok(false),
+                }
+                Ok(true)
+            })?;
+            // `fields` took the closing bracket of the reference.
+            let axis = p.resolve_axis(raw, mesh)?;
+            axes.push(axis);
+            Ok(())
+        })?;
+        self.expect(b'>')?;
+        Ok(modelled.then_some(Groups::Axes { mesh, axes }))
+    }
+
+    /// `#stablehlo.mesh<axes = [#stablehlo.mesh_axis<name = "x", size = 2>], device_ids = ...>`.
+    fn stablehlo_mesh(&mut self) -> Read<Option<Mesh>> {
+        if !self.c.eat_str("#stablehlo.mesh") {
+            return Ok(None);
+        }
+        let mut mesh = Mesh::default();
+        let mut device_ids: Option<Dims> = None;
+        let mut modelled = true;
+        self.fields(|p, key| {
+            match key {
+                "axes" => {
+                    let mut axes = SmallVec::new();
+                    p.list(b'[', b']', |p| {
+                        p.expect_str("#stablehlo.mesh_axis")?;
+                        let mut axis = MeshAxis { name: "".into(), size: 1 };
+                        p.fields(|p, key| {
+                            match key {
+                                "name" => {
+                                    let name = p.string_symbol()?;
+                                    axis.name = p.m.str(name).into();
+                                }
+                                "size" => axis.size = p.axis_size()?,
+                                _ => return Ok(false),
+                            }
+                            Ok(true)
+                        })?;
+                        axes.push(axis);
+                        Ok(())
+                    })?;
+                    mesh.axes = axes;
+                }
+                "device_ids" => match p.attr()? {
+                    Attr::Dense(dense) => {
+                        device_ids = shard_ir::ops::dense_i64(&dense, &p.m);
+                        modelled &= device_ids.is_some();
+                    }
+                    _ => modelled = false,
+                },
+                _ => return Ok(false),
+            }
+            Ok(true)
+        })?;
+        if let Some(ids) = device_ids {
+            let ids: Vec<u64> = ids.iter().map(|id| *id as u64).collect();
+            mesh = mesh.with_device_ids(&ids);
+        }
+        Ok(modelled.then_some(mesh))
+    }
+
+    /// Axes of one list on a mesh.
+    pub(crate) fn mesh_axes(&mut self, mesh: MeshId, raw: &[RawAxis]) -> Read<MeshAxes> {
+        Ok(MeshAxes { mesh, axes: self.resolve_axes_list(raw, mesh)? })
+    }
+}

@@ -1,0 +1,397 @@
+//! The top of a program: the module, its functions, meshes and aliases.
+
+use shard_ir::{
+    Attr, AttrsId, BlockId, Func, FuncResult, LocId, RegionId, ShardingId, Symbol, Type, TypeId,
+};
+
+use super::parser::{Alias, AttrList, Fail, Parser, Read, Types};
+use super::regions::RegionArg;
+
+/// An argument or a result in a signature.
+struct Signed {
+    ty: TypeId,
+    attrs: AttrsId,
+    sharding: Option<ShardingId>,
+}
+
+impl<'a> Parser<'a> {
+    /// The whole text: a module, or the items of one without its brackets.
+    pub(crate) fn top_level(&mut self) -> Read<()> {
+        let region = self.m.new_region();
+        let top = self.m.new_block(region);
+        self.items(top, false)
+    }
+
+    /// Items up to the closing bracket of the module, or the end of the text.
+    fn items(&mut self, top: BlockId, inside: bool) -> Read<()> {
+        loop {
+            if self.c.at_end() {
+                return if inside { self.expected("'}' at the end of the module") } else { Ok(()) };
+            }
+            let start = self.c.pos();
+            if inside && self.c.here() == b'}' {
+                return Ok(());
+            }
+            if self.item(top, inside).is_err() {
+                if self.fatal {
+                    return Err(Fail);
+                }
+                self.c.recover(start);
+                if !inside && self.c.peek() == b'}' {
+                    // A bracket that closes nothing; it was reported, or follows such an error.
+                    self.c.eat(b'}');
+                }
+            }
+        }
+    }
+
+    fn item(&mut self, top: BlockId, inside: bool) -> Read<()> {
+        let start = self.c.pos();
+        match self.c.here() {
+            b'#' | b'!' => return self.alias_definition(),
+            b'{' if self.c.rest().starts_with("{-#") => return self.file_metadata(),
+            b'"' => {
+                let rest = self.c.rest();
+                if rest.starts_with("\"sdy.mesh\"") {
+                    return self.mesh_op(start, true);
+                }
+                if rest.starts_with("\"func.func\"") {
+                    return self.generic_func();
+                }
+                if rest.starts_with("\"builtin.module\"") && !inside {
+                    return self.generic_module(top);
+                }
+            }
+            _ => {
+                let mut ahead = self.c.clone();
+                match ahead.ident() {
+                    "module" | "builtin.module" => {
+                        if inside {
+                            return self
+                                .error(start..start + 6, "modules in modules aren't supported");
+                        }
+                        return self.module(top);
+                    }
+                    "func.func" | "func" => return self.func(),
+                    "sdy.mesh" => return self.mesh_op(start, false),
+                    _ => {}
+                }
+            }
+        }
+        let before = self.m.block_ops(top).len();
+        let result = self.op(top);
+        for at in before..self.m.block_ops(top).len() {
+            let op = self.m.block_ops(top)[at];
+            self.top_item(op);
+        }
+        result
+    }
+
+    /// `#name = attribute` or `!name = type`.
+    fn alias_definition(&mut self) -> Read<()> {
+        let start = self.c.pos();
+        self.c.set_pos(start + 1);
+        self.c.suffix();
+        let name = self.c.slice_from(start);
+        self.expect(b'=')?;
+        let at = self.c.pos();
+        if let Some(&end) = self.alias_ends.get(&at) {
+            self.c.set_pos(end);
+            return Ok(());
+        }
+        let alias = if name.starts_with('!') {
+            Alias::Type(self.ty()?)
+        } else if self.c.is_word("loc") {
+            Alias::Loc(self.loc()?)
+        } else {
+            Alias::Attr(self.attr()?)
+        };
+        self.aliases.insert(name, alias);
+        Ok(())
+    }
+
+    /// `{-# ... #-}`: blobs beside the program. They aren't kept.
+    fn file_metadata(&mut self) -> Read<()> {
+        let at = self.c.pos();
+        match memchr::memmem::find(self.c.rest_bytes(), b"#-}") {
+            Some(len) => {
+                self.c.set_pos(at + len + 3);
+                Ok(())
+            }
+            None => self.error(at..at + 3, "'{-#' is never closed by '#-}'"),
+        }
+    }
+
+    /// `module @name attributes {...} {...}`.
+    fn module(&mut self, top: BlockId) -> Read<()> {
+        self.c.ident();
+        if self.c.peek() == b'@' {
+            self.m.name = Some(self.symbol_name()?);
+        }
+        let mut attrs = AttrList::new();
+        if self.c.eat_word("attributes") {
+            self.attr_dict(&mut attrs)?;
+        }
+        self.m.attrs = self.sorted_id(attrs);
+        self.expect(b'{')?;
+        self.items(top, true)?;
+        self.expect(b'}')?;
+        let loc = self.trailing_loc()?;
+        self.m.loc = loc.into();
+        Ok(())
+    }
+
+    /// `"builtin.module"() <{...}> ({...}) {...} : () -> ()`.
+    fn generic_module(&mut self, top: BlockId) -> Read<()> {
+        self.string()?;
+        self.expect(b'(')?;
+        self.expect(b')')?;
+        let mut attrs = AttrList::new();
+        if self.c.eat(b'<') {
+            self.attr_dict(&mut attrs)?;
+            self.expect(b'>')?;
+        }
+        self.expect(b'(')?;
+        self.expect(b'{')?;
+        if self.c.peek() == b'^' {
+            self.c.eat(b'^');
+            self.c.suffix();
+            self.expect(b':')?;
+        }
+        self.items(top, true)?;
+        self.expect(b'}')?;
+        self.expect(b')')?;
+        self.optional_attr_dict(&mut attrs)?;
+        self.expect(b':')?;
+        self.function_type()?;
+        if let Some(Attr::String(name)) = self.take_attr(&mut attrs, "sym_name") {
+            self.m.name = Some(name);
+        }
+        self.m.attrs = self.sorted_id(attrs);
+        let loc = self.trailing_loc()?;
+        self.m.loc = loc.into();
+        Ok(())
+    }
+
+    pub(crate) fn take_attr(&self, attrs: &mut AttrList, name: &str) -> Option<Attr> {
+        let at = attrs.iter().position(|(key, _)| self.m.str(*key) == name)?;
+        Some(attrs.remove(at).1)
+    }
+
+    /// Splits the attributes of an argument or a result from its sharding.
+    fn signed(&mut self, ty: TypeId, mut attrs: AttrList, at: usize) -> Read<Signed> {
+        let sharding = match self.take_attr(&mut attrs, "sdy.sharding") {
+            None => None,
+            Some(Attr::Sharding(id)) => {
+                self.check_sharding(id, ty, at)?;
+                Some(id)
+            }
+            Some(_) => {
+                let end = self.c.pos();
+                return self.error(at..end, "'sdy.sharding' must be #sdy.sharding<@mesh, [...]>");
+            }
+        };
+        Ok(Signed { ty, attrs: self.sorted_id(attrs), sharding })
+    }
+
+    /// `func.func public @name(args) -> results attributes {...} {body}`.
+    fn func(&mut self) -> Read<()> {
+        let start = self.c.pos();
+        self.c.ident();
+        let visibility = ["public", "private", "nested"]
+            .into_iter()
+            .find(|word| self.c.eat_word(word))
+            .map(|word| self.m.symbol(word));
+        let name = self.symbol_name()?;
+        let mut names: Vec<RegionArg<'a>> = Vec::new();
+        let mut args: Vec<Signed> = Vec::new();
+        self.list(b'(', b')', |p| {
+            p.c.skip_space();
+            let at = p.c.pos();
+            if p.c.here() == b'%' {
+                let (name, at) = p.value_name()?;
+                p.expect(b':')?;
+                let ty = p.ty()?;
+                names.push(RegionArg { name, at, ty, loc: None });
+            } else if names.is_empty() {
+                let ty = p.ty()?;
+                args.push(Signed { ty, attrs: AttrsId::EMPTY, sharding: None });
+            } else {
+                return p.expected("an argument such as '%arg0: tensor<f32>'");
+            }
+            let mut attrs = AttrList::new();
+            p.optional_attr_dict(&mut attrs)?;
+            let ty = match names.last() {
+                Some(arg) => arg.ty,
+                None => args.pop().map_or_else(|| p.m.type_id(Type::None), |arg| arg.ty),
+            };
+            let signed = p.signed(ty, attrs, at)?;
+            args.push(signed);
+            let loc = p.trailing_loc()?;
+            if let Some(arg) = names.last_mut() {
+                arg.loc = loc;
+            }
+            Ok(())
+        })?;
+        let mut results: Vec<Signed> = Vec::new();
+        if self.c.eat_str("->") {
+            if self.c.peek() == b'(' {
+                self.list(b'(', b')', |p| {
+                    p.c.skip_space();
+                    let at = p.c.pos();
+                    let ty = p.ty()?;
+                    let mut attrs = AttrList::new();
+                    p.optional_attr_dict(&mut attrs)?;
+                    let signed = p.signed(ty, attrs, at)?;
+                    results.push(signed);
+                    Ok(())
+                })?;
+            } else {
+                let ty = self.ty()?;
+                results.push(Signed { ty, attrs: AttrsId::EMPTY, sharding: None });
+            }
+        }
+        let mut attrs = AttrList::new();
+        if self.c.eat_word("attributes") {
+            self.attr_dict(&mut attrs)?;
+        }
+        let body = if self.c.peek() == b'{' { Some(self.region(&names, true)?) } else { None };
+        self.finish_func(start, name, visibility, args, results, attrs, body)
+    }
+
+    #[expect(clippy::too_many_arguments, reason = "the parts of a function as they were read")]
+    fn finish_func(
+        &mut self,
+        start: usize,
+        name: Symbol,
+        visibility: Option<Symbol>,
+        args: Vec<Signed>,
+        results: Vec<Signed>,
+        attrs: AttrList,
+        body: Option<RegionId>,
+    ) -> Read<()> {
+        let loc = self.trailing_loc()?.unwrap_or(LocId::input(start));
+        let taken = self.m.func_ids().any(|func| self.m.funcs[func].name == name);
+        if taken {
+            let text = self.m.str(name).to_owned();
+            let end = self.c.pos();
+            return self.error(start..end, format!("function @{text} is defined twice"));
+        }
+        let is_declaration = body.is_none();
+        let body = match body {
+            Some(body) => {
+                let entry = self.m.entry(body);
+                let params: Types =
+                    self.m.params(entry).iter().map(|value| self.m.value_type(*value)).collect();
+                if params.len() != args.len()
+                    || params.iter().zip(&args).any(|(param, arg)| *param != arg.ty)
+                {
+                    let end = self.c.pos();
+                    return self.error(
+                        start..end,
+                        "the arguments of the body aren't those of the function's type",
+                    );
+                }
+                body
+            }
+            None => {
+                let region = self.m.new_region();
+                let block = self.m.new_block(region);
+                for arg in &args {
+                    self.m.new_param(block, arg.ty);
+                }
+                region
+            }
+        };
+        let entry = self.m.entry(body);
+        for (index, arg) in args.iter().enumerate() {
+            let value = self.m.params(entry)[index];
+            self.m.shardings[value] = arg.sharding.into();
+        }
+        let attrs = self.sorted_id(attrs);
+        self.m.new_func(Func {
+            name,
+            visibility,
+            body,
+            is_declaration,
+            arg_attrs: args.iter().map(|arg| arg.attrs).collect(),
+            results: results
+                .iter()
+                .map(|result| FuncResult {
+                    ty: result.ty,
+                    sharding: result.sharding.into(),
+                    attrs: result.attrs,
+                })
+                .collect(),
+            attrs,
+            loc,
+        });
+        Ok(())
+    }
+
+    /// `"func.func"() <{function_type = ..., sym_name = "f"}> ({...}) : () -> ()`.
+    fn generic_func(&mut self) -> Read<()> {
+        let start = self.c.pos();
+        self.string()?;
+        self.expect(b'(')?;
+        self.expect(b')')?;
+        let mut attrs = AttrList::new();
+        if self.c.eat(b'<') {
+            self.attr_dict(&mut attrs)?;
+            self.expect(b'>')?;
+        }
+        self.expect(b'(')?;
+        let body = self.region(&[], true)?;
+        self.expect(b')')?;
+        self.optional_attr_dict(&mut attrs)?;
+        self.expect(b':')?;
+        self.function_type()?;
+        let end = self.c.pos();
+        let Some(Attr::String(name)) = self.take_attr(&mut attrs, "sym_name") else {
+            return self.error(start..end, "a function needs a 'sym_name'");
+        };
+        let visibility = match self.take_attr(&mut attrs, "sym_visibility") {
+            Some(Attr::String(visibility)) => Some(visibility),
+            _ => None,
+        };
+        let signature = match self.take_attr(&mut attrs, "function_type") {
+            Some(Attr::Type(ty)) => match self.m.ty(ty) {
+                Type::Function { inputs, results } => Some((inputs.clone(), results.clone())),
+                _ => None,
+            },
+            _ => None,
+        };
+        let Some((inputs, outputs)) = signature else {
+            return self.error(start..end, "a function needs a 'function_type'");
+        };
+        let arg_attrs = self.take_attr(&mut attrs, "arg_attrs");
+        let res_attrs = self.take_attr(&mut attrs, "res_attrs");
+        let args = self.signed_list(&inputs, arg_attrs.as_ref(), start)?;
+        let results = self.signed_list(&outputs, res_attrs.as_ref(), start)?;
+        let entry = self.m.entry(body);
+        let empty = self.m.block_ops(entry).is_empty() && self.m.params(entry).is_empty();
+        let body = if empty { None } else { Some(body) };
+        self.finish_func(start, name, visibility, args, results, attrs, body)
+    }
+
+    fn signed_list(
+        &mut self,
+        types: &[TypeId],
+        attrs: Option<&Attr>,
+        at: usize,
+    ) -> Read<Vec<Signed>> {
+        let mut list = Vec::with_capacity(types.len());
+        for (index, &ty) in types.iter().enumerate() {
+            let own = match attrs {
+                Some(Attr::Array(items)) => match items.get(index) {
+                    Some(Attr::Dict(id)) => self.m.attrs(*id).to_vec(),
+                    _ => AttrList::new(),
+                },
+                _ => AttrList::new(),
+            };
+            let signed = self.signed(ty, own, at)?;
+            list.push(signed);
+        }
+        Ok(list)
+    }
+}

@@ -1,0 +1,99 @@
+//! Reading MLIR text.
+
+mod attrs;
+mod cursor;
+mod dense;
+mod dialect_attrs;
+mod funcs;
+mod locs;
+mod ops;
+mod parser;
+mod regions;
+mod shardings;
+mod small;
+mod types;
+
+use shard_ir::{Diagnostic, Module, Severity};
+
+use parser::Parser;
+
+/// How to read.
+#[derive(Clone, Debug)]
+pub struct ParseOptions {
+    /// How many errors are reported before reading stops.
+    pub max_errors: usize,
+    /// How deep attributes, types, locations and regions may nest.
+    pub max_depth: u32,
+    /// Whether locations are kept.
+    pub locations: bool,
+}
+
+impl Default for ParseOptions {
+    fn default() -> Self {
+        ParseOptions { max_errors: 20, max_depth: 256, locations: true }
+    }
+}
+
+/// What was read.
+#[derive(Clone, Debug)]
+pub struct Parsed {
+    /// The program, as far as it was understood.
+    pub module: Module,
+    /// What is wrong with the text.
+    pub diagnostics: Vec<Diagnostic>,
+}
+
+impl Parsed {
+    /// Whether there is an error among the diagnostics.
+    pub fn has_errors(&self) -> bool {
+        self.diagnostics.iter().any(|diagnostic| diagnostic.severity == Severity::Error)
+    }
+
+    /// The module, or the errors.
+    ///
+    /// # Errors
+    /// All diagnostics, if one of them is an error.
+    pub fn into_result(self) -> Result<Module, Vec<Diagnostic>> {
+        if self.has_errors() { Err(self.diagnostics) } else { Ok(self.module) }
+    }
+}
+
+/// Reads a program in MLIR text.
+pub fn parse(text: &str, options: &ParseOptions) -> Parsed {
+    Parser::new(text, options).run()
+}
+
+/// Reads a program whose bytes may be invalid UTF-8, which is an error at its place.
+pub fn parse_bytes(bytes: &[u8], options: &ParseOptions) -> Parsed {
+    match std::str::from_utf8(bytes) {
+        Ok(text) => parse(text, options),
+        Err(error) => {
+            let at = error.valid_up_to();
+            let len = error.error_len().unwrap_or(bytes.len() - at);
+            let message = format!("the text isn't UTF-8: byte {:#04x}", bytes[at]);
+            Parsed {
+                module: Module::new(),
+                diagnostics: vec![
+                    Diagnostic::error(message)
+                        .at(at..at + len)
+                        .help("the input must be MLIR text; is it MLIR bytecode or another file?"),
+                ],
+            }
+        }
+    }
+}
+
+/// The parts of a text between lines `// -----`, each with the offset at which it begins.
+pub fn split_input(text: &str) -> Vec<(usize, &str)> {
+    let mut parts = Vec::new();
+    let (mut start, mut at) = (0, 0);
+    for line in text.split_inclusive('\n') {
+        if line.trim_end().starts_with("// -----") {
+            parts.push((start, &text[start..at]));
+            start = at + line.len();
+        }
+        at += line.len();
+    }
+    parts.push((start, &text[start..]));
+    parts
+}

@@ -1,0 +1,681 @@
+//! The state of a reading, errors, names of values, and ops in generic form.
+
+use std::ops::Range;
+
+use memchr::memmem;
+use rustc_hash::FxHashMap;
+use shard_ir::ops::{Arity, FieldError, Op, Opaque};
+use shard_ir::{
+    Attr, AttrsId, BlockId, Diagnostic, Item, LocId, MeshId, Module, OpId, RegionId, ShardingId,
+    Symbol, Type, TypeId, ValueId,
+};
+use smallvec::SmallVec;
+
+use super::cursor::Cursor;
+use super::{ParseOptions, Parsed};
+
+/// Reading failed; the diagnostic is already recorded.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Fail;
+
+pub(crate) type Read<T> = Result<T, Fail>;
+pub(crate) type Values = SmallVec<[ValueId; 4]>;
+pub(crate) type Types = SmallVec<[TypeId; 4]>;
+pub(crate) type AttrList = Vec<(Symbol, Attr)>;
+
+/// What a name of the text stands for.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Def {
+    /// The first value; `None` if the op that defines it couldn't be read.
+    first: Option<ValueId>,
+    /// How many there are.
+    count: u32,
+}
+
+/// A name that results get: `%name` or `%name:count`.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ResultName<'a> {
+    name: &'a str,
+    count: u32,
+    at: usize,
+}
+
+/// An op that is being read: where it is, its name, and the names of its results.
+#[derive(Clone, Debug)]
+pub(crate) struct OpStart<'a> {
+    pub(crate) start: usize,
+    pub(crate) name: &'a str,
+    pub(crate) block: BlockId,
+    pub(crate) names: SmallVec<[ResultName<'a>; 2]>,
+}
+
+/// The parts that an op is made of.
+#[derive(Default)]
+pub(crate) struct Parts {
+    pub(crate) operands: Values,
+    pub(crate) results: Types,
+    pub(crate) regions: SmallVec<[RegionId; 2]>,
+    pub(crate) attrs: AttrList,
+}
+
+pub(crate) enum Alias {
+    /// Where the definition's value begins; not read yet.
+    At(usize),
+    /// It is being read: a use of it is a cycle.
+    Open,
+    Attr(Attr),
+    Loc(LocId),
+    Type(TypeId),
+}
+
+pub(crate) struct Parser<'a> {
+    pub(crate) c: Cursor<'a>,
+    pub(crate) m: Module,
+    pub(crate) options: ParseOptions,
+    pub(crate) diagnostics: Vec<Diagnostic>,
+    /// Reading can't go on: too many errors, or nesting too deep.
+    pub(crate) fatal: bool,
+    pub(crate) depth: u32,
+    names: FxHashMap<&'a str, Def>,
+    /// What `names` had before each definition of the open scopes.
+    undo: Vec<(&'a str, Option<Def>)>,
+    /// Where each mesh of the pre-scan is declared.
+    pub(crate) mesh_at: FxHashMap<usize, MeshId>,
+    /// Definitions `#name = ...` and `!name = ...`, with their first character.
+    pub(crate) aliases: FxHashMap<&'a str, Alias>,
+    /// Where definitions of aliases that were read before their place in the text end.
+    pub(crate) alias_ends: FxHashMap<usize, usize>,
+    pub(crate) type_cache: FxHashMap<&'a str, TypeId>,
+    pub(crate) sharding_cache: FxHashMap<&'a str, ShardingId>,
+    /// Lists of axes without a mesh, read once the mesh is known: where they are.
+    pub(crate) deferred_axes: FxHashMap<Symbol, usize>,
+    pub(crate) loc_cache: FxHashMap<&'a str, LocId>,
+    /// Labels of the blocks of the innermost region, and uses of them before.
+    pub(crate) labels: Vec<&'a str>,
+    pub(crate) label_uses: Vec<(OpId, usize, &'a str, usize)>,
+    sharding_name: Symbol,
+}
+
+impl<'a> Parser<'a> {
+    pub(crate) fn new(text: &'a str, options: &ParseOptions) -> Self {
+        let mut m = Module::new();
+        let sharding_name = m.symbol("sdy.sharding");
+        Parser {
+            c: Cursor::new(text),
+            m,
+            options: options.clone(),
+            diagnostics: Vec::new(),
+            fatal: false,
+            depth: 0,
+            names: FxHashMap::default(),
+            undo: Vec::new(),
+            mesh_at: FxHashMap::default(),
+            aliases: FxHashMap::default(),
+            alias_ends: FxHashMap::default(),
+            type_cache: FxHashMap::default(),
+            sharding_cache: FxHashMap::default(),
+            deferred_axes: FxHashMap::default(),
+            loc_cache: FxHashMap::default(),
+            labels: Vec::new(),
+            label_uses: Vec::new(),
+            sharding_name,
+        }
+    }
+
+    pub(crate) fn run(mut self) -> Parsed {
+        self.find_aliases();
+        self.find_meshes();
+        let _ = self.top_level();
+        Parsed { module: self.m, diagnostics: self.diagnostics }
+    }
+
+    /// Notes where each alias is defined, since they are used before: MLIR prints those of
+    /// locations at the end.
+    fn find_aliases(&mut self) {
+        let text = self.c.text();
+        for sigil in [b'#', b'!'] {
+            let needle = [b'\n', sigil];
+            let starts = memmem::find_iter(text.as_bytes(), &needle).map(|at| at + 1);
+            let first = text.as_bytes().first() == Some(&sigil);
+            for start in first.then_some(0).into_iter().chain(starts) {
+                self.c.set_pos(start + 1);
+                let name_len = self.c.suffix().len();
+                if name_len > 0
+                    && self.c.peek() == b'='
+                    && let Some(name) = text.get(start..start + 1 + name_len)
+                {
+                    self.aliases.entry(name).or_insert(Alias::At(self.c.pos() + 1));
+                }
+            }
+        }
+        self.c.set_pos(0);
+    }
+
+    pub(crate) fn error<T>(&mut self, range: Range<usize>, message: impl Into<String>) -> Read<T> {
+        self.report(Diagnostic::error(message).at(range))
+    }
+
+    pub(crate) fn report<T>(&mut self, diagnostic: Diagnostic) -> Read<T> {
+        if self.fatal {
+            return Err(Fail);
+        }
+        self.diagnostics.push(diagnostic);
+        if self.diagnostics.len() >= self.options.max_errors {
+            self.fatal = true;
+        }
+        Err(Fail)
+    }
+
+    /// An error at what comes next.
+    pub(crate) fn expected<T>(&mut self, what: &str) -> Read<T> {
+        if self.c.at_end() {
+            let end = self.c.text().len();
+            return self.error(end..end, format!("the text ends where {what} was expected"));
+        }
+        let start = self.c.pos();
+        let found = match self.c.clone().ident() {
+            "" => {
+                let first = self.c.rest().chars().next().unwrap_or(' ');
+                format!("'{first}'")
+            }
+            word => format!("'{word}'"),
+        };
+        let len = found.len().saturating_sub(2).max(1);
+        let end = (start + len).min(self.c.text().len());
+        self.error(start..end, format!("expected {what}, found {found}"))
+    }
+
+    pub(crate) fn expect(&mut self, byte: u8) -> Read<()> {
+        if self.c.eat(byte) {
+            return Ok(());
+        }
+        self.expected(&format!("'{}'", char::from(byte)))
+    }
+
+    pub(crate) fn expect_str(&mut self, text: &str) -> Read<()> {
+        if self.c.eat_str(text) {
+            return Ok(());
+        }
+        self.expected(&format!("'{text}'"))
+    }
+
+    pub(crate) fn expect_word(&mut self, word: &str) -> Read<()> {
+        if self.c.eat_word(word) {
+            return Ok(());
+        }
+        self.expected(&format!("'{word}'"))
+    }
+
+    /// `word =`.
+    pub(crate) fn key(&mut self, word: &str) -> Read<()> {
+        self.expect_word(word)?;
+        self.expect(b'=')
+    }
+
+    /// Runs `read` one level deeper.
+    pub(crate) fn nested<T>(&mut self, read: impl FnOnce(&mut Self) -> Read<T>) -> Read<T> {
+        if self.depth >= self.options.max_depth {
+            let at = self.c.pos();
+            let limit = self.options.max_depth;
+            let result = self.report(
+                Diagnostic::error(format!("nesting is deeper than {limit} levels"))
+                    .at(at..(at + 1).min(self.c.text().len()))
+                    .help("no program needs this; is the text damaged?"),
+            );
+            self.fatal = true;
+            return result;
+        }
+        self.depth += 1;
+        let result = read(self);
+        self.depth -= 1;
+        result
+    }
+
+    /// `open item, item, ... close`.
+    pub(crate) fn list(
+        &mut self,
+        open: u8,
+        close: u8,
+        mut item: impl FnMut(&mut Self) -> Read<()>,
+    ) -> Read<()> {
+        self.expect(open)?;
+        if self.c.eat(close) {
+            return Ok(());
+        }
+        loop {
+            item(self)?;
+            if self.c.eat(close) {
+                return Ok(());
+            }
+            if !self.c.eat(b',') {
+                return self.expected(&format!("',' or '{}'", char::from(close)));
+            }
+        }
+    }
+
+    // --- names of values ---
+
+    /// Begins a scope; names of outer ones stay visible.
+    pub(crate) fn enter_scope(&mut self) -> usize {
+        self.undo.len()
+    }
+
+    pub(crate) fn leave_scope(&mut self, mark: usize) {
+        while self.undo.len() > mark {
+            match self.undo.pop() {
+                Some((name, Some(def))) => {
+                    self.names.insert(name, def);
+                }
+                Some((name, None)) => {
+                    self.names.remove(name);
+                }
+                None => {}
+            }
+        }
+    }
+
+    /// Begins a scope that sees no names from outside; returns those.
+    pub(crate) fn isolate(&mut self) -> Outside<'a> {
+        Outside(std::mem::take(&mut self.names), std::mem::take(&mut self.undo))
+    }
+
+    pub(crate) fn end_isolation(&mut self, outside: Outside<'a>) {
+        (self.names, self.undo) = (outside.0, outside.1);
+    }
+
+    pub(crate) fn define(
+        &mut self,
+        name: &'a str,
+        at: usize,
+        first: Option<ValueId>,
+        count: u32,
+    ) -> Read<()> {
+        let before = self.names.insert(name, Def { first, count });
+        self.undo.push((name, before));
+        if let Some(value) = first
+            && !name.as_bytes().first().is_some_and(u8::is_ascii_digit)
+        {
+            let symbol = self.m.symbol(name);
+            for value in (value.as_u32()..).take(count as usize).map(ValueId::from_u32) {
+                self.m.value_names[value] = symbol.into();
+            }
+        }
+        if before.is_some_and(|def| def.first.is_some()) && first.is_some() {
+            return self.report(
+                Diagnostic::error(format!("'%{name}' is defined twice"))
+                    .at(at..at + name.len() + 1)
+                    .help("give the second value another name"),
+            );
+        }
+        Ok(())
+    }
+
+    /// `%name`; only the name.
+    pub(crate) fn value_name(&mut self) -> Read<(&'a str, usize)> {
+        let at = {
+            self.c.skip_space();
+            self.c.pos()
+        };
+        if !self.c.eat(b'%') {
+            return self.expected("a value such as '%0'");
+        }
+        let name = self.c.suffix();
+        if name.is_empty() {
+            return self.expected("the name of a value after '%'");
+        }
+        Ok((name, at))
+    }
+
+    /// A use of a value: `%name` or `%name#2`.
+    pub(crate) fn operand(&mut self) -> Read<ValueId> {
+        let (name, at) = self.value_name()?;
+        let index = if self.c.here() == b'#' {
+            self.c.set_pos(self.c.pos() + 1);
+            let digits = self.c.digits();
+            match digits.parse::<u32>() {
+                Ok(index) => Some(index),
+                Err(_) => return self.expected("the number of a result after '#'"),
+            }
+        } else {
+            None
+        };
+        let Some(def) = self.names.get(name).copied() else {
+            return self.report(
+                Diagnostic::error(format!("'%{name}' isn't defined here"))
+                    .at(at..at + name.len() + 1)
+                    .help("a value is visible after its op, in that block and the regions inside"),
+            );
+        };
+        // Of an op that couldn't be read: that was reported.
+        let Some(first) = def.first else { return Err(Fail) };
+        match index {
+            None => Ok(first),
+            Some(index) if index < def.count => Ok(ValueId::from_u32(first.as_u32() + index)),
+            Some(index) => {
+                let end = self.c.pos();
+                let count = def.count;
+                self.error(
+                    at..end,
+                    format!("'%{name}' has {count} values, so there is no number {index}"),
+                )
+            }
+        }
+    }
+
+    /// Operands while commas follow; none if no `%` comes next.
+    pub(crate) fn operands(&mut self, values: &mut Values) -> Read<()> {
+        if self.c.peek() != b'%' {
+            return Ok(());
+        }
+        loop {
+            values.push(self.operand()?);
+            if !self.c.eat(b',') {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Checks that operands have the types that the text states.
+    pub(crate) fn check_types(
+        &mut self,
+        at: usize,
+        values: &[ValueId],
+        types: &[TypeId],
+    ) -> Read<()> {
+        if values.len() != types.len() {
+            let (operands, stated) = (values.len(), types.len());
+            let end = self.c.pos();
+            return self.error(
+                at..end,
+                format!("there are {operands} operands, but {stated} types of operands"),
+            );
+        }
+        for (index, (&value, &ty)) in values.iter().zip(types).enumerate() {
+            let actual = self.m.value_type(value);
+            if actual != ty {
+                let actual = crate::print::type_text(&self.m, actual);
+                let stated = crate::print::type_text(&self.m, ty);
+                let end = self.c.pos();
+                return self.error(
+                    at..end,
+                    format!("operand {index} has type {actual}, but the op states {stated}"),
+                );
+            }
+        }
+        Ok(())
+    }
+
+    // --- ops ---
+
+    /// An op with its results and location, added to the block. On failure its results are known
+    /// as unreadable, so that uses of them aren't reported as well.
+    pub(crate) fn op(&mut self, block: BlockId) -> Read<()> {
+        self.c.skip_space();
+        let mut start = OpStart { start: self.c.pos(), name: "", block, names: SmallVec::new() };
+        let result = self.op_inner(&mut start);
+        if result.is_err() {
+            for name in &start.names {
+                let _ = self.define(name.name, name.at, None, u32::MAX);
+            }
+        }
+        result
+    }
+
+    fn op_inner(&mut self, start: &mut OpStart<'a>) -> Read<()> {
+        if self.c.peek() == b'%' {
+            loop {
+                let (name, at) = self.value_name()?;
+                let mut count = 1;
+                if self.c.eat(b':') {
+                    self.c.skip_space();
+                    count = match self.c.digits().parse::<u32>() {
+                        Ok(count) if count > 0 => count,
+                        _ => return self.expected("the number of results"),
+                    };
+                }
+                start.names.push(ResultName { name, count, at });
+                if !self.c.eat(b',') {
+                    break;
+                }
+            }
+            self.expect(b'=')?;
+        }
+        let op = match self.c.peek() {
+            b'"' => self.generic_op(start)?,
+            _ => {
+                let at = self.c.pos();
+                let name = self.c.ident();
+                if name.is_empty() {
+                    return self.expected("an operation");
+                }
+                start.name = name;
+                self.pretty_op(start, at)?
+            }
+        };
+        let location = self.trailing_loc()?;
+        if let Some(loc) = location {
+            self.m.op_mut(op).loc = loc;
+        }
+        Ok(())
+    }
+
+    /// `"name"(operands)[successors] <{properties}> (regions) {attributes} : type`.
+    fn generic_op(&mut self, start: &mut OpStart<'a>) -> Read<OpId> {
+        let name_at = self.c.pos();
+        let Some(name) = self.c.raw_string() else {
+            return self.error(name_at..name_at + 1, "the name of the op has no closing quote");
+        };
+        start.name = name;
+        let mut parts = Parts::default();
+        self.expect(b'(')?;
+        self.operands(&mut parts.operands)?;
+        self.expect(b')')?;
+        let mut successors: SmallVec<[(&'a str, usize); 2]> = SmallVec::new();
+        if self.c.peek() == b'[' {
+            self.list(b'[', b']', |p| {
+                p.c.skip_space();
+                let at = p.c.pos();
+                p.expect(b'^')?;
+                successors.push((p.c.suffix(), at));
+                Ok(())
+            })?;
+        }
+        let mut properties = AttrList::new();
+        if self.c.eat(b'<') {
+            self.attr_dict(&mut properties)?;
+            self.expect(b'>')?;
+        }
+        let info = super::ops::find(name);
+        if self.c.peek() == b'(' {
+            let isolated = info
+                .is_some_and(|entry| entry.info.traits.has(shard_ir::ops::Traits::ISOLATED))
+                || matches!(name, "func.func" | "builtin.module");
+            self.list(b'(', b')', |p| {
+                let region = p.region(&[], isolated)?;
+                parts.regions.push(region);
+                Ok(())
+            })?;
+        }
+        if self.c.peek() == b'{' {
+            self.attr_dict(&mut parts.attrs)?;
+        }
+        self.expect(b':')?;
+        let type_at = self.c.pos();
+        let (inputs, results) = self.function_type()?;
+        self.check_types(type_at, &parts.operands, &inputs)?;
+        parts.results = results;
+        let Some(entry) = info else {
+            let op = Opaque {
+                name: self.m.symbol(name),
+                properties: self.sorted(properties),
+                successors: vec![0; successors.len()],
+            };
+            let op = self.finish(start, Op::Opaque(Box::new(op)), parts)?;
+            for (index, (label, at)) in successors.into_iter().enumerate() {
+                self.label_uses.push((op, index, label, at));
+            }
+            return Ok(op);
+        };
+        properties.append(&mut parts.attrs);
+        if name.starts_with("sdy.") {
+            self.resolve_axes(&mut properties, name_at)?;
+        }
+        let op = self.from_attrs(start, entry, &mut properties)?;
+        parts.attrs = properties;
+        self.finish(start, op, parts)
+    }
+
+    /// Makes an op of the table from its attributes.
+    pub(crate) fn from_attrs(
+        &mut self,
+        start: &OpStart<'a>,
+        entry: &super::ops::Entry,
+        attrs: &mut AttrList,
+    ) -> Read<Op> {
+        super::ops::remove_defaults(entry.info.name, attrs, &self.m);
+        match (entry.read)(attrs, &self.m) {
+            Ok(op) => Ok(op),
+            Err(error) => self.field_error(start, &error),
+        }
+    }
+
+    fn field_error<T>(&mut self, start: &OpStart<'a>, error: &FieldError) -> Read<T> {
+        let range = start.start..self.c.pos();
+        let mut diagnostic = Diagnostic::error(error.to_string()).at(range);
+        diagnostic.op = Some(start.name.to_owned());
+        self.report(diagnostic)
+    }
+
+    fn count_error<T>(
+        &mut self,
+        start: &OpStart<'a>,
+        what: &str,
+        arity: Arity,
+        count: usize,
+    ) -> Read<T> {
+        let wanted = match arity {
+            Arity::Exactly(n) => n.to_string(),
+            Arity::AtLeast(n) => format!("at least {n}"),
+        };
+        let mut diagnostic = Diagnostic::error(format!("needs {wanted} {what}, but has {count}"))
+            .at(start.start..self.c.pos());
+        diagnostic.op = Some(start.name.to_owned());
+        self.report(diagnostic)
+    }
+
+    pub(crate) fn sorted(&self, mut attrs: AttrList) -> AttrList {
+        if attrs.len() > 1 {
+            attrs.sort_by(|a, b| self.m.str(a.0).cmp(self.m.str(b.0)));
+        }
+        attrs
+    }
+
+    pub(crate) fn sorted_id(&mut self, attrs: AttrList) -> AttrsId {
+        if attrs.is_empty() {
+            return AttrsId::EMPTY;
+        }
+        let attrs = self.sorted(attrs);
+        self.m.attrs_id(attrs)
+    }
+
+    /// Makes the op, adds it to its block and names its results.
+    pub(crate) fn finish(&mut self, start: &OpStart<'a>, op: Op, parts: Parts) -> Read<OpId> {
+        let info = op.info();
+        if !info.operands.fits(parts.operands.len()) {
+            return self.count_error(start, "operands", info.operands, parts.operands.len());
+        }
+        if !info.results.fits(parts.results.len()) {
+            return self.count_error(start, "results", info.results, parts.results.len());
+        }
+        if !info.regions.fits(parts.regions.len()) {
+            return self.count_error(start, "regions", info.regions, parts.regions.len());
+        }
+        let mut attrs = parts.attrs;
+        let at = attrs.iter().position(|(name, _)| *name == self.sharding_name);
+        let mut shardings: Option<Box<[ShardingId]>> = None;
+        if let Some(at) = at {
+            match &attrs[at].1 {
+                Attr::ShardingPerValue(list) if list.len() == parts.results.len() => {
+                    shardings = Some(list.clone());
+                    attrs.remove(at);
+                }
+                // An op without results may have a sharding of its effect.
+                Attr::ShardingPerValue(list) if parts.results.is_empty() && list.len() == 1 => {}
+                Attr::ShardingPerValue(list) => {
+                    let (have, want) = (list.len(), parts.results.len());
+                    return self.error(
+                        start.start..self.c.pos(),
+                        format!(
+                            "'sdy.sharding' has {have} shardings, but the op has {want} results"
+                        ),
+                    );
+                }
+                _ => {
+                    let range = start.start..self.c.pos();
+                    return self.report(
+                        Diagnostic::error(
+                            "'sdy.sharding' of an op must hold a sharding per result",
+                        )
+                        .at(range)
+                        .help("write #sdy.sharding_per_value<[<@mesh, [...]>]>"),
+                    );
+                }
+            }
+        }
+        let named: usize = start.names.iter().map(|name| name.count as usize).sum();
+        if named != parts.results.len() && !(start.names.is_empty()) {
+            let results = parts.results.len();
+            return self.error(
+                start.start..self.c.pos(),
+                format!("{named} results are named, but '{}' has {results}", start.name),
+            );
+        }
+        let attrs = self.sorted_id(attrs);
+        let loc = LocId::input(start.start);
+        let id = self.m.new_op(op, &parts.operands, &parts.results, &parts.regions, loc);
+        self.m.op_mut(id).attrs = attrs;
+        self.m.block_mut(start.block).ops.push(id);
+        if let Some(shardings) = shardings {
+            for (index, &sharding) in shardings.iter().enumerate() {
+                let value = self.m.result(id, index);
+                self.check_sharding(sharding, parts.results[index], start.start)?;
+                self.m.shardings[value] = sharding.into();
+            }
+        }
+        let mut next = 0;
+        for name in &start.names {
+            let first = self.m.result(id, next);
+            next += name.count as usize;
+            self.define(name.name, name.at, Some(first), name.count)?;
+        }
+        Ok(id)
+    }
+
+    /// Reports a sharding that doesn't fit a value of the type.
+    pub(crate) fn check_sharding(&mut self, id: ShardingId, ty: TypeId, at: usize) -> Read<()> {
+        let rank = match self.m.ty(ty) {
+            Type::Tensor(tensor) => tensor.rank(),
+            _ => 0,
+        };
+        let sharding = self.m.sharding(id);
+        if sharding.dims.len() == rank {
+            return Ok(());
+        }
+        let mesh = &self.m.meshes[sharding.mesh].mesh;
+        match sharding.verify(mesh, rank) {
+            Ok(()) => Ok(()),
+            Err(error) => {
+                let end = self.c.pos();
+                self.error(at..end.max(at), error.to_string())
+            }
+        }
+    }
+
+    /// Adds a top-level item for the op of a block that stands at the top.
+    pub(crate) fn top_item(&mut self, op: OpId) {
+        self.m.items.push(Item::Op(op));
+    }
+}
+
+/// The names that an isolated region doesn't see.
+pub(crate) struct Outside<'a>(FxHashMap<&'a str, Def>, Vec<(&'a str, Option<Def>)>);

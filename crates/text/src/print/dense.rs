@@ -1,0 +1,112 @@
+//! Constants.
+
+use shard_ir::{Dense, DenseData, ElementType, NumberKind, Type};
+
+use super::Printer;
+use crate::float;
+
+impl Printer<'_> {
+    /// `dense<...> : type`.
+    pub(crate) fn dense(&mut self, dense: &Dense) {
+        let m = self.m;
+        if let DenseData::Resource(name) = &dense.data {
+            self.str("dense_resource<");
+            let name = m.str(*name);
+            if super::is_bare_name(name) {
+                self.str(name);
+            } else {
+                super::push_string(name, &mut self.out);
+            }
+        } else {
+            self.str("dense<");
+            match (&dense.data, m.ty(dense.ty)) {
+                (DenseData::Text(text), _) => self.str(m.str(*text)),
+                (data, Type::Tensor(tensor)) => {
+                    let element = tensor.element;
+                    match data {
+                        DenseData::Splat(bytes) => self.element(element, bytes),
+                        DenseData::Bytes(bytes) => self.elements(element, &tensor.dims, bytes),
+                        DenseData::Resource(_) | DenseData::Text(_) => {}
+                    }
+                }
+                // Bytes belong to tensors only.
+                (_, _) => {}
+            }
+        }
+        self.str("> : ");
+        self.ty(dense.ty);
+    }
+
+    fn elements(&mut self, element: ElementType, dims: &[i64], bytes: &[u8]) {
+        let width = element.storage_bytes();
+        let count = bytes.len() / width.max(1);
+        if count == 0 {
+            return;
+        }
+        // Booleans are bytes for newer MLIR and bits for older, so they are always listed.
+        if count > self.options.hex_above && element != ElementType::I1 {
+            const DIGITS: &[u8; 16] = b"0123456789ABCDEF";
+            self.out.reserve(2 * bytes.len() + 4);
+            self.str("\"0x");
+            for byte in bytes {
+                self.out.push(char::from(DIGITS[usize::from(byte >> 4)]));
+                self.out.push(char::from(DIGITS[usize::from(byte & 15)]));
+            }
+            self.str("\"");
+            return;
+        }
+        // How many elements the lists of each level hold.
+        let mut spans: Vec<usize> = Vec::with_capacity(dims.len());
+        let mut span = 1usize;
+        for &size in dims.iter().rev() {
+            span = span.saturating_mul(size.max(0) as usize);
+            spans.push(span);
+        }
+        let starting = |at: usize| spans.iter().filter(|span| at % **span == 0).count();
+        for (at, chunk) in bytes.chunks_exact(width).enumerate() {
+            let open = starting(at);
+            if at > 0 {
+                self.out.extend(std::iter::repeat_n(']', open));
+                self.str(", ");
+            }
+            self.out.extend(std::iter::repeat_n('[', open));
+            self.element(element, chunk);
+        }
+        self.out.extend(std::iter::repeat_n(']', spans.len()));
+    }
+
+    /// One element.
+    fn element(&mut self, element: ElementType, bytes: &[u8]) {
+        let part = match element {
+            ElementType::C64 => Some(ElementType::F32),
+            ElementType::C128 => Some(ElementType::F64),
+            _ => None,
+        };
+        if let Some(part) = part {
+            let (real, imaginary) = bytes.split_at(bytes.len() / 2);
+            self.str("(");
+            self.element(part, real);
+            self.str(",");
+            self.element(part, imaginary);
+            self.str(")");
+            return;
+        }
+        let mut wide = [0u8; 8];
+        let len = bytes.len().min(8);
+        wide[..len].copy_from_slice(&bytes[..len]);
+        let bits = u64::from_le_bytes(wide);
+        match element.kind() {
+            NumberKind::Bool => self.str(if bits == 0 { "false" } else { "true" }),
+            NumberKind::Signed => {
+                let shift = 64 - 8 * len as u32;
+                let shift = shift.min(63);
+                self.integer((bits << shift) as i64 >> shift);
+            }
+            NumberKind::Unsigned => super::push_number(bits, &mut self.out),
+            NumberKind::Float => {
+                float::print(bits, element, &mut self.out);
+            }
+            NumberKind::Complex | NumberKind::Quantized => {}
+        }
+    }
+}

@@ -22,3 +22,4 @@ pub mod reshard_to_collectives;
 pub mod rewrite;
 pub mod shardings;
 pub mod simplify;
+pub mod split_constants;

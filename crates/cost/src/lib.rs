@@ -9,10 +9,15 @@
 //! [`Placement::seconds`].
 
 mod collective;
+pub mod liveness;
+pub mod ops;
+pub mod program;
 pub mod topology;
+mod trips;
 
 pub use collective::{CollectiveKind, payload_bytes, wire_bytes};
 pub use topology::{
     Device, Figure, KNOWN_TOPOLOGIES, Network, Placement, PlacementError, Span, Topology,
     TopologyError, TorusDim,
 };
+pub use trips::trip_count;

@@ -77,10 +77,7 @@ pub struct Partitioned {
 ///
 /// # Errors
 /// What the first failing pass says.
-pub fn partition(
-    module: Module,
-    options: &PartitionOptions,
-) -> Result<Partitioned, Diagnostic> {
+pub fn partition(module: Module, options: &PartitionOptions) -> Result<Partitioned, Diagnostic> {
     let mut run = Run { module, timing: Vec::new() };
     let stop = |stage: Stage| options.stop_after.is_some_and(|last| last <= stage);
 
@@ -104,6 +101,7 @@ pub fn partition(
         .map_err(|error| Diagnostic::error(error.to_string()))?;
     if !stop(Stage::Import) {
         run.pass("simplify", crate::simplify::run)?;
+        run.pass("split-constants", crate::split_constants::run)?;
         run.pass("propagate", crate::propagate::run)?;
     }
     done.whole = run.module.clone();

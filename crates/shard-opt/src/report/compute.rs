@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use cranelift_entity::SecondaryMap;
+use shard_cost::liveness::{MemoryOptions, memory};
 use shard_cost::program::{counts, work};
 use shard_ir::sharding::Groups;
 use shard_ir::{LocId, Module, OpId};
@@ -128,6 +129,7 @@ fn highest(groups: &Groups) -> Option<u64> {
 }
 
 /// The most bytes alive at once in the main function, in program order.
-pub(super) fn peak_bytes(_module: &Module) -> u64 {
-    0
+pub(super) fn peak_bytes(module: &Module) -> u64 {
+    let options = MemoryOptions::default();
+    module.main_func().map_or(0, |main| memory(module, main, &options).peak)
 }

@@ -30,10 +30,9 @@ pub fn run(module: &mut Module) -> Result<Vec<OpId>, Diagnostic> {
     let ty = module.tensor(ElementType::I32, []);
     let number = module.new_param(entry, ty);
     // Marks of XLA's partitioner, if the arguments have any.
-    let marks = module.funcs[func].arg_attrs.first().map_or(AttrsId::EMPTY, |&attrs| {
-        let mark = module.attr(attrs, "mhlo.sharding").cloned();
-        module.with_attr(AttrsId::EMPTY, "mhlo.sharding", mark)
-    });
+    let first = module.funcs[func].arg_attrs.first().copied().unwrap_or(AttrsId::EMPTY);
+    let mark = module.attr(first, "mhlo.sharding").cloned();
+    let marks = module.with_attr(AttrsId::EMPTY, "mhlo.sharding", mark);
     module.funcs[func].arg_attrs.push(marks);
     let mut pass = Switch { number, found: Vec::new() };
     let body = module.funcs[func].body;

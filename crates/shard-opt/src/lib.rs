@@ -29,10 +29,18 @@
 
 pub mod render;
 pub mod report;
+#[cfg(feature = "pjrt")]
+pub mod peer;
+#[cfg(feature = "pjrt")]
+pub mod timing;
+#[cfg(feature = "pjrt")]
+pub mod verify;
 
 pub use shard_cost as cost;
 pub use shard_ir as ir;
 pub use shard_passes as passes;
+#[cfg(feature = "pjrt")]
+pub use shard_pjrt as pjrt;
 pub use shard_text as text;
 
 pub use shard_cost::Topology;

@@ -150,6 +150,7 @@ impl PrintFlags {
         PrintOptions {
             debug_info: self.mlir_print_debuginfo.unwrap_or(locations),
             generic: self.mlir_print_op_generic,
+            ..PrintOptions::default()
         }
     }
 }

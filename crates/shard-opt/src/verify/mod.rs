@@ -145,9 +145,7 @@ impl Prepared {
         client: &Client,
         options: &VerifyOptions,
     ) -> Result<Prepared, VerifyError> {
-        let mesh = shard_passes::meshes::main_mesh(&partitioned.whole)
-            .map(|id| partitioned.whole.meshes[id].mesh.clone())
-            .ok_or(VerifyError::Mesh)?;
+        let mesh = mesh_of(partitioned)?;
         let devices = usize::try_from(mesh.device_count()).unwrap_or(usize::MAX);
         if devices > client.device_count() {
             return Err(VerifyError::Devices { needed: devices, found: client.device_count() });
@@ -385,6 +383,34 @@ fn cut(
         }
     }
     Ok(lists)
+}
+
+fn mesh_of(partitioned: &Partitioned) -> Result<Mesh, VerifyError> {
+    let id = shard_passes::meshes::main_mesh(&partitioned.whole).ok_or(VerifyError::Mesh)?;
+    Ok(partitioned.whole.meshes[id].mesh.clone())
+}
+
+/// Draws arguments for the main function of a program.
+///
+/// # Errors
+/// If an argument has a type or a shape that can't be drawn, or calls can't be inlined.
+pub fn draw_arguments(module: &Module, seed: u64) -> Result<Vec<HostArray>, VerifyError> {
+    let mut inlined = module.clone();
+    shard_passes::inline_calls::run(&mut inlined).map_err(VerifyError::Pass)?;
+    draw::arguments(&inlined, &roles::roles(&inlined), seed_of(seed, 0))
+}
+
+/// Every device's part of the arguments of a partitioned program; padding is poison.
+///
+/// # Errors
+/// If a sharding doesn't fit its argument.
+pub fn cut_arguments(
+    partitioned: &Partitioned,
+    globals: &[HostArray],
+) -> Result<Vec<Vec<HostArray>>, VerifyError> {
+    let mesh = mesh_of(partitioned)?;
+    let devices = usize::try_from(mesh.device_count()).unwrap_or(usize::MAX);
+    cut(partitioned, &mesh, devices, globals)
 }
 
 /// The options with which a partitioned program is compiled: it says itself whether its devices

@@ -1,10 +1,12 @@
 //! What a partitioned program is checked against.
 
-use shard_ir::sharding::{Mesh, TensorSharding};
-use shard_ir::{Attr, ElementType, MeshId, Module};
+use shard_ir::Module;
+use shard_ir::sharding::Mesh;
 use shard_passes::pipeline::Partitioned;
 use shard_pjrt::{Client, CompileOptions, Executable, HostArray, Program};
 use shard_text::PrintOptions;
+
+use crate::peer;
 
 use super::{VerifyError, cut, parts_of, shards};
 
@@ -28,14 +30,13 @@ impl<'p> Reference<'p> {
         mesh: &Mesh,
         client: &Client,
     ) -> Result<Self, VerifyError> {
-        let mut module = whole.clone();
-        let local = shard_passes::strip_shardings::first_local_op(&module).is_some();
-        let options = if local {
-            annotate(&mut module, partitioned);
-            CompileOptions::shardy(usize::try_from(mesh.device_count()).unwrap_or(usize::MAX))
+        let local = shard_passes::strip_shardings::first_local_op(whole).is_some();
+        let (module, options) = if local {
+            let devices = usize::try_from(mesh.device_count()).unwrap_or(usize::MAX);
+            (peer::for_xla(whole, partitioned), CompileOptions::shardy(devices))
         } else {
-            shard_passes::strip_shardings::run(&mut module).map_err(VerifyError::Pass)?;
-            CompileOptions::replicas(1)
+            let module = peer::whole(whole).map_err(VerifyError::Pass)?;
+            (module, CompileOptions::replicas(1))
         };
         let text = shard_text::print(&module, &PrintOptions::default());
         let executable = client
@@ -102,30 +103,4 @@ fn join(
             Ok(whole)
         })
         .collect()
-}
-
-/// Gives the arguments and results of the main function the shardings that the partitioned
-/// program has, so that XLA's devices hold the same parts.
-fn annotate(module: &mut Module, partitioned: &Partitioned) {
-    let (Some(func), Some(mesh)) = (module.main_func(), shard_passes::meshes::main_mesh(module))
-    else {
-        return;
-    };
-    let own = |sharding: &TensorSharding, mesh: MeshId| TensorSharding { mesh, ..sharding.clone() };
-    for value in &partitioned.parameters {
-        let Some(sharding) = &value.sharding else { continue };
-        let id = module.sharding_id(own(sharding, mesh));
-        let arg = module.args(func)[value.index];
-        module.shardings[arg] = id.into();
-    }
-    for value in &partitioned.results {
-        let Some(sharding) = &value.sharding else { continue };
-        let id = module.sharding_id(own(sharding, mesh));
-        module.funcs[func].results[value.index].sharding = id.into();
-    }
-    let devices = module.meshes[mesh].mesh.device_count();
-    let i32 = module.scalar(ElementType::I32);
-    let attrs = module.attrs;
-    let count = Attr::Int(devices.into(), i32);
-    module.attrs = module.with_attr(attrs, "mhlo.num_partitions", Some(count));
 }

@@ -297,7 +297,7 @@ impl Walk<'_> {
         let result = self.module.result(op, 0);
         match kind {
             Movement::Concatenate(_) => self.pass(operands, result),
-            Movement::Pad(_) | Movement::DynamicPad(_) => self.pass(&operands[..2], result),
+            Movement::Pad(_) | Movement::DynamicPad => self.pass(&operands[..2], result),
             Movement::DynamicUpdateSlice => {
                 self.starts(operands[0], &operands[2..], self.dims(operands[1]));
                 self.pass(&operands[..2], result);

@@ -461,10 +461,18 @@ impl<'m> Printer<'m> {
     }
 
     pub(crate) fn groups(&mut self, groups: &Groups) {
-        match groups.as_rows() {
-            Some((rows, width, flat)) => self.dense_matrix(rows, width, &flat),
-            None => {
-                let Groups::Axes { mesh, axes } = groups else { return };
+        match groups {
+            Groups::List { ids, num_groups, group_size } => {
+                self.dense_matrix(*num_groups as usize, *group_size as usize, ids);
+            }
+            Groups::Iota { .. } => {
+                // MLIR has no such form.
+                let list = groups.to_list(&Mesh::default());
+                if let Some(list) = list {
+                    self.groups(&list);
+                }
+            }
+            Groups::Axes { mesh, axes } => {
                 self.str("#stablehlo.replica_group_mesh_axes<mesh = ");
                 let def = &self.m.meshes[*mesh];
                 match def.name {

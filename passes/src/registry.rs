@@ -188,13 +188,13 @@ fn pricing(module: &Module) -> Option<Pricing> {
 }
 
 fn import(module: &mut Module, context: &mut PassContext) -> Result<(), Diagnostic> {
-    let mesh = match context.options.get("mesh") {
-        Some(text) => Some(
-            parse_mesh(text)
-                .map_err(|error| Diagnostic::error(format!("option 'mesh' of 'import': {error}")))?,
-        ),
-        None => None,
-    };
+    let mesh =
+        match context.options.get("mesh") {
+            Some(text) => Some(parse_mesh(text).map_err(|error| {
+                Diagnostic::error(format!("option 'mesh' of 'import': {error}"))
+            })?),
+            None => None,
+        };
     crate::import::run(module, &ImportOptions { mesh, ..ImportOptions::default() })
 }
 

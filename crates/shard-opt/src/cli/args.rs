@@ -32,7 +32,11 @@ pub(super) fn normalize(words: Vec<OsString>, command: &clap::Command) -> Vec<Os
         }
         word
     };
-    words.into_iter().enumerate().map(|(at, word)| if at == 0 { word } else { normal(word) }).collect()
+    words
+        .into_iter()
+        .enumerate()
+        .map(|(at, word)| if at == 0 { word } else { normal(word) })
+        .collect()
 }
 
 #[cfg(test)]

@@ -123,8 +123,7 @@ mod tests {
                     // expected-warning@-1{{three}}\n// expected-remark @unknown {{four}}\n\
                     // expected-error@above {{five}} expected-nothing {{x}} expected-error {{open";
         let found = Expectations::of(text.as_bytes(), 2..text.len());
-        let found: Vec<_> =
-            found.0.iter().map(|e| (e.kind, e.line, e.text.as_str())).collect();
+        let found: Vec<_> = found.0.iter().map(|e| (e.kind, e.line, e.text.as_str())).collect();
         assert_eq!(
             found,
             [

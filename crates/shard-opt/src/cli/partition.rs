@@ -95,8 +95,8 @@ pub(crate) fn run(args: &PartitionArgs) -> Outcome {
         StopAfter::Collectives => Stage::Collectives,
         StopAfter::Local => Stage::Local,
     });
-    let done = shard_passes::pipeline::partition(module, &options)
-        .map_err(|error| source.fail(&error))?;
+    let done =
+        shard_passes::pipeline::partition(module, &options).map_err(|error| source.fail(&error))?;
     for &(pass, duration) in &done.timing {
         timing.add(pass, duration);
     }

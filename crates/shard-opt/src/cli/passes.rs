@@ -121,12 +121,7 @@ struct Runner<'a> {
 impl Runner<'_> {
     /// Runs the pipeline on one part of the input; `None` where something failed. Diagnostics
     /// are collected, placed in the whole input.
-    fn part(
-        &mut self,
-        offset: usize,
-        text: &[u8],
-        said: &mut Vec<Diagnostic>,
-    ) -> Option<String> {
+    fn part(&mut self, offset: usize, text: &[u8], said: &mut Vec<Diagnostic>) -> Option<String> {
         let shift = |mut diagnostic: Diagnostic| {
             if let Place::Text(range) = &mut diagnostic.place {
                 *range = range.start + offset..range.end + offset;

@@ -6,10 +6,10 @@ use clap::Args;
 use shard_ir::sharding::Mesh;
 use shard_opt::report::{self, Report, ReportOptions};
 
+use super::Outcome;
 use super::io::{self, InputArgs, Source};
 use super::shared::{self, MachineFlags};
 use super::timing::Timing;
-use super::Outcome;
 
 /// Shows what a partitioned program communicates, computes and keeps in memory
 ///

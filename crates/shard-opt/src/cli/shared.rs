@@ -68,7 +68,9 @@ fn read_sharding(text: &str) -> Result<(String, String), String> {
     let at = starts.iter().filter_map(|start| text.find(start)).min();
     match at {
         Some(at) if at > 0 => Ok((text[..at].to_owned(), text[at + 1..].to_owned())),
-        _ => Err("expected a name or number, '=', and a sharding, as in '0=[{\"data\"},{}]'".into()),
+        _ => {
+            Err("expected a name or number, '=', and a sharding, as in '0=[{\"data\"},{}]'".into())
+        }
     }
 }
 
@@ -109,9 +111,8 @@ impl PartitionFlags {
                 None => options.import.mesh = Some(Mesh::new(&[("devices", wanted)])),
                 Some(stated) if stated == u64::from(wanted) => {}
                 Some(stated) => {
-                    let message = format!(
-                        "--num-partitions={wanted}, but the mesh has {stated} devices"
-                    );
+                    let message =
+                        format!("--num-partitions={wanted}, but the mesh has {stated} devices");
                     let help = "leave the option out, or state another mesh with --mesh";
                     return Err(source.fail(&Diagnostic::error(message).help(help)));
                 }

@@ -22,8 +22,7 @@ impl Report {
             interface::entries(&done.module, &mesh, &done.results),
         );
         let compute = compute::compare(&done.whole, &done.module, mesh.device_count(), &places);
-        let fallbacks =
-            fallback::describe(&done.whole, &done.whole, &done.fallbacks, &places);
+        let fallbacks = fallback::describe(&done.whole, &done.whole, &done.fallbacks, &places);
         assemble(&done.module, &mesh, options, interface, compute, fallbacks)
     }
 
@@ -72,9 +71,7 @@ fn assemble(
             arguments_bytes: bytes(&parameters),
             results_bytes: bytes(&results),
             peak_bytes: compute::peak_bytes(module),
-            limit_bytes: options
-                .memory_limit
-                .unwrap_or(topology.device.memory_bytes.value as u64),
+            limit_bytes: options.memory_limit.unwrap_or(topology.device.memory_bytes.value as u64),
             large_replicated: large,
         },
         parameters,
@@ -117,17 +114,17 @@ fn local_mesh(module: &Module, options: &ReportOptions<'_>) -> Result<Mesh, Diag
     };
     let own = shard_passes::meshes::main_mesh(module).map(|mesh| &module.meshes[mesh].mesh);
     if own.is_some_and(|mesh| mesh.device_count() > 1) && is_global(module) {
-        let error = Diagnostic::error("the program isn't partitioned: it has shardings over a mesh")
-            .help("partition it: shard-opt partition FILE --report=text -o LOCAL");
+        let error =
+            Diagnostic::error("the program isn't partitioned: it has shardings over a mesh")
+                .help("partition it: shard-opt partition FILE --report=text -o LOCAL");
         return Err(at(error));
     }
     if let Some(mesh) = options.mesh.as_ref().or(own) {
         let devices = mesh.device_count();
         if let Some(stated) = stated.filter(|&stated| stated != devices) {
-            let error = Diagnostic::error(format!(
-                "the mesh has {devices} devices, the program {stated}"
-            ))
-            .help(format!("state a mesh of {stated} devices with --mesh"));
+            let error =
+                Diagnostic::error(format!("the mesh has {devices} devices, the program {stated}"))
+                    .help(format!("state a mesh of {stated} devices with --mesh"));
             return Err(at(error));
         }
         return Ok(mesh.clone());

@@ -143,8 +143,12 @@ impl Scan<'_> {
                 }
             }
         }
-        let along: AxisList =
-            mesh.all_axes().zip(&moved).filter(|(_, moved)| **moved).map(|(axis, _)| axis).collect();
+        let along: AxisList = mesh
+            .all_axes()
+            .zip(&moved)
+            .filter(|(_, moved)| **moved)
+            .map(|(axis, _)| axis)
+            .collect();
         let size = axes::product(&along);
         let groups = Groups::along(MeshId::from_u32(0), &along);
         let mut places = moves.iter().filter_map(|&(from, to)| {

@@ -107,9 +107,8 @@ fn remedy(
     let free = whole.tensor_type(operand).and_then(|ty| {
         (0..ty.rank()).find(|&dim| {
             let local = wanted.dims[dim].local_size(ty.dims[dim]);
-            let divides = u64::try_from(local).is_ok_and(|size| {
-                parts > 0 && size >= parts && size.is_multiple_of(parts)
-            });
+            let divides = u64::try_from(local)
+                .is_ok_and(|size| parts > 0 && size >= parts && size.is_multiple_of(parts));
             dim != fallback.dim && wanted.dims[dim].axes.is_empty() && divides
         })
     });
@@ -122,11 +121,7 @@ fn remedy(
         Some(name) => format!("shard the argument {name} as"),
         None => "constrain the operand before this line to".to_owned(),
     };
-    format!(
-        "{what} {} (in JAX: P({}))",
-        wanted.bare_text(mesh),
-        spec.join(", ")
-    )
+    format!("{what} {} (in JAX: P({}))", wanted.bare_text(mesh), spec.join(", "))
 }
 
 /// The entry of a JAX `PartitionSpec` for a dimension.

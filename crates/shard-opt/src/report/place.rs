@@ -30,7 +30,9 @@ impl Places<'_> {
 pub(super) fn short(location: &str) -> &str {
     let name = location.rfind(['/', '\\']).map_or(location, |at| &location[at + 1..]);
     match name.rsplit_once(':') {
-        Some((line, column)) if line.contains(':') && column.bytes().all(|b| b.is_ascii_digit()) => {
+        Some((line, column))
+            if line.contains(':') && column.bytes().all(|b| b.is_ascii_digit()) =>
+        {
             line
         }
         _ => name,

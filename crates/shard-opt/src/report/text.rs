@@ -155,8 +155,7 @@ fn collectives(report: &Report, width: usize, out: &mut String) {
             left -= 1;
             let first = group.first;
             let name = format!("  {}  {}", along(first), first.payload_type);
-            let mut row =
-                cells(name, group.count, group.wire_bytes, group.seconds, purpose(group));
+            let mut row = cells(name, group.count, group.wire_bytes, group.seconds, purpose(group));
             if group.unknown {
                 row[1].insert(0, '≥');
             }
@@ -328,8 +327,9 @@ fn interface(title: &str, entries: &[InterfaceEntry], width: usize, out: &mut St
     let shown: usize = similar.iter().take(MAX_INTERFACE).map(|similar| similar.count).sum();
     if shown < entries.len() {
         let left = similar.iter().skip(MAX_INTERFACE);
-        let size: u64 =
-            left.map(|similar| similar.first.local_bytes.saturating_mul(similar.count as u64)).sum();
+        let size: u64 = left
+            .map(|similar| similar.first.local_bytes.saturating_mul(similar.count as u64))
+            .sum();
         let _ = writeln!(out, "  and {} more, {}", entries.len() - shown, bytes(size));
     }
 }

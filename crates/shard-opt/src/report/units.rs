@@ -38,7 +38,8 @@ fn scaled(value: f64, step: f64, units: &[&str]) -> String {
         value /= step;
         unit += 1;
     }
-    let number = if unit == 0 || value.fract() == 0.0 { format!("{value:.0}") } else { short(value) };
+    let number =
+        if unit == 0 || value.fract() == 0.0 { format!("{value:.0}") } else { short(value) };
     format!("{number} {}", units[unit])
 }
 

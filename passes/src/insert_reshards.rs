@@ -167,7 +167,9 @@ impl Insert<'_> {
     fn constraint(&mut self, rw: &mut Rewriter<'_>, op: OpId) -> Result<(), Diagnostic> {
         let (operand, result) = (rw.module.operand(op, 0), rw.module.result(op, 0));
         let sharding = self.sharding(rw.module, result);
-        let value = self.reshard(rw, operand, sharding, "sharding constraint");
+        let known = crate::reasons::reason(rw.module, rw.loc).map(str::to_owned);
+        let why = known.as_deref().unwrap_or("sharding constraint");
+        let value = self.reshard(rw, operand, sharding, why);
         rw.replace(result, value);
         Ok(())
     }
@@ -236,7 +238,7 @@ impl Insert<'_> {
         let results: Vec<Option<TensorSharding>> =
             self.tensor_shardings(rw.module, rw.module.results(op));
         let wanted = Wanted { operands: &operands, results: &results };
-        let (strategy, _) = choose(rw.module, op, &rule, self.mesh, &wanted, self.pricing);
+        let strategy = choose(rw.module, op, &rule, self.mesh, &wanted, self.pricing);
         self.note_fallback(rw.module, op, &rule, &strategy, &operands);
         self.apply(rw, op, &strategy, &results);
     }

@@ -25,3 +25,4 @@ pub mod rewrite;
 pub mod shardings;
 pub mod simplify;
 pub mod split_constants;
+pub mod split_reductions;

@@ -406,7 +406,10 @@ mod tests {
             round_trip("builtin.module( import{ mesh='a=2' } )"),
             "builtin.module(import{mesh=a=2})"
         );
-        assert_eq!(round_trip("sdy-propagation-pipeline"), "builtin.module(import,propagate)");
+        assert_eq!(
+            round_trip("sdy-propagation-pipeline"),
+            "builtin.module(import,split-constants,propagate)"
+        );
     }
 
     #[test]

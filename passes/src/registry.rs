@@ -2,9 +2,11 @@
 //!
 //! One pass is one row of [`PASSES`]; a sequence that has a name is one row of [`PIPELINES`].
 
+use shard_cost::Topology;
 use shard_ir::sharding::parse_mesh;
 use shard_ir::{Diagnostic, Module};
 use shard_plan::Pricing;
+use shard_propagate::engine::{Options, Strategy};
 
 use crate::export::SpmdMode;
 use crate::import::ImportOptions;
@@ -62,6 +64,8 @@ impl PassOptions {
 pub struct PassContext {
     /// The options that the pipeline gives to this pass.
     pub options: PassOptions,
+    /// What prices are for.
+    pub topology: Topology,
     /// Places where operands had to be gathered for want of a better way.
     pub fallbacks: Vec<Fallback>,
 }
@@ -90,17 +94,37 @@ pub const PASSES: &[PassInfo] = &[
         run: |module, _| crate::simplify::run(module),
     },
     PassInfo {
+        name: "split-constants",
+        description: "Gives each use of a constant its own, so that none carries shardings across",
+        options: &[],
+        run: |module, _| crate::split_constants::run(module),
+    },
+    PassInfo {
         name: "propagate",
         description: "Gives every value a sharding; the program stays as it is",
-        options: &[],
-        run: |module, _| crate::propagate::run(module),
+        options: &[
+            OptionInfo {
+                name: "strategy",
+                description: "how conflicts are treated: aggressive (default), basic, \
+                              basic-then-aggressive",
+            },
+            OptionInfo {
+                name: "op-priorities",
+                description: "ops propagate in rounds by what they are: true (default) or false",
+            },
+            OptionInfo {
+                name: "user-priorities",
+                description: "dimensions propagate by their priorities: true (default) or false",
+            },
+        ],
+        run: propagate,
     },
     PassInfo {
         name: "insert-reshards",
         description: "Makes operands and results of every op agree, by explicit reshards",
         options: &[],
         run: |module, context| {
-            if let Some(mut pricing) = pricing(module) {
+            if let Some(mut pricing) = pricing(module, context)? {
                 context.fallbacks.extend(crate::insert_reshards::run(module, &mut pricing)?);
             }
             Ok(())
@@ -122,13 +146,25 @@ pub const PASSES: &[PassInfo] = &[
         },
     },
     PassInfo {
+        name: "pad-uneven",
+        description: "Pads dimensions that don't divide into shards, and masks what that adds",
+        options: &[],
+        run: |module, _| crate::pad_uneven::run(module).map(drop),
+    },
+    PassInfo {
         name: "reshard-to-collectives",
         description: "Turns each reshard into the cheapest sequence of sdy collectives",
         options: &[],
-        run: |module, _| match pricing(module) {
+        run: |module, context| match pricing(module, context)? {
             Some(mut pricing) => crate::reshard_to_collectives::run(module, &mut pricing),
             None => Ok(()),
         },
+    },
+    PassInfo {
+        name: "common-ops",
+        description: "Merges equal ops with equal operands, collectives included",
+        options: &[],
+        run: |module, _| crate::common_ops::run(module),
     },
     PassInfo {
         name: "global-to-local",
@@ -152,7 +188,7 @@ pub const PIPELINES: &[PipelineInfo] = &[
     PipelineInfo {
         name: "sdy-propagation-pipeline",
         description: "What Shardy's pipeline of this name does: import and propagate",
-        passes: &["import", "propagate"],
+        passes: &["import", "split-constants", "propagate"],
     },
     PipelineInfo {
         name: "partition-pipeline",
@@ -161,12 +197,17 @@ pub const PIPELINES: &[PipelineInfo] = &[
             "inline-calls",
             "import",
             "simplify",
+            "split-constants",
             "propagate",
             "insert-reshards",
             "place-reductions",
             "dead-code",
+            "pad-uneven",
             "reshard-to-collectives",
+            "common-ops",
+            "dead-code",
             "global-to-local",
+            "common-ops",
             "simplify",
             "export",
         ],
@@ -183,8 +224,13 @@ pub fn find_pipeline(name: &str) -> Option<&'static PipelineInfo> {
     PIPELINES.iter().find(|pipeline| pipeline.name == name)
 }
 
-fn pricing(module: &Module) -> Option<Pricing> {
-    crate::meshes::main_mesh(module).map(|mesh| Pricing::new(module.meshes[mesh].mesh.clone()))
+/// Prices for the module's mesh; `None` where it has no mesh.
+fn pricing(module: &Module, context: &PassContext) -> Result<Option<Pricing>, Diagnostic> {
+    let Some(mesh) = crate::meshes::main_mesh(module) else { return Ok(None) };
+    let mesh = module.meshes[mesh].mesh.clone();
+    Pricing::new(context.topology.clone(), mesh)
+        .map(Some)
+        .map_err(|error| Diagnostic::error(error.to_string()))
 }
 
 fn import(module: &mut Module, context: &mut PassContext) -> Result<(), Diagnostic> {
@@ -196,6 +242,34 @@ fn import(module: &mut Module, context: &mut PassContext) -> Result<(), Diagnost
             None => None,
         };
     crate::import::run(module, &ImportOptions { mesh, ..ImportOptions::default() })
+}
+
+fn propagate(module: &mut Module, context: &mut PassContext) -> Result<(), Diagnostic> {
+    let wrong = |name: &str, value: &str, values: &str| {
+        let message = format!("option '{name}' of 'propagate' is '{value}'; it can be {values}");
+        Err(Diagnostic::error(message))
+    };
+    let mut options = Options::default();
+    match context.options.get("strategy") {
+        None | Some("aggressive") => {}
+        Some("basic") => options.strategy = Strategy::Basic,
+        Some("basic-then-aggressive") => options.strategy = Strategy::BasicThenAggressive,
+        Some(other) => {
+            return wrong("strategy", other, "'aggressive', 'basic' or 'basic-then-aggressive'");
+        }
+    }
+    for (name, flag) in [
+        ("op-priorities", &mut options.op_priorities),
+        ("user-priorities", &mut options.user_priorities),
+    ] {
+        match context.options.get(name) {
+            None => {}
+            Some("true") => *flag = true,
+            Some("false") => *flag = false,
+            Some(other) => return wrong(name, other, "'true' or 'false'"),
+        }
+    }
+    crate::propagate::run_with(module, &options)
 }
 
 fn export(module: &mut Module, context: &mut PassContext) -> Result<(), Diagnostic> {

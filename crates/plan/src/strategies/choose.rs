@@ -4,7 +4,7 @@ use shard_ir::sharding::{AxisList, Combiner, TensorSharding, axes};
 use shard_ir::{ElementType, MeshId, Module, OpId, ValueId};
 use shard_propagate::rules::{OpRule, TensorMapping};
 
-use super::capability::may_pad;
+use super::capability::{is_accumulator, may_pad};
 use super::{Capability, capabilities};
 use crate::Pricing;
 use crate::factors::{FactorAxes, legalize, project, unproject};
@@ -121,22 +121,19 @@ fn strategy(
     // All partial factors of an op combine alike; if they don't, only those like the first split.
     let mut combiner: Option<Combiner> = None;
     let mut partial = AxisList::new();
-    let mut accumulates = false;
     for (axes, able) in factors.iter_mut().zip(able) {
-        if let Capability::Partial { combiner: own, accumulates: adds } = *able
+        if let Capability::Partial(own) = *able
             && !axes.is_empty()
         {
             if *combiner.get_or_insert(own) == own {
                 partial.extend(axes.iter().copied());
-                accumulates |= adds;
             } else {
                 axes.clear();
             }
         }
     }
     let partial = axes::sorted(&partial);
-    let sharding = |mapping: &TensorMapping, value: ValueId, is_partial: bool| {
-        let _ = value;
+    let sharding = |mapping: &TensorMapping, is_partial: bool| {
         let sharding = unproject(mesh, mapping, &factors);
         match combiner {
             Some(combiner) if is_partial && !partial.is_empty() => {
@@ -145,22 +142,15 @@ fn strategy(
             _ => sharding,
         }
     };
-    let results = module.results(op);
-    let operands = module.operands(op);
+    let starts = |index| combiner == Some(Combiner::Sum) && is_accumulator(module, op, index);
     Strategy {
-        operands: operands
+        operands: rule
+            .operands
             .iter()
-            .zip(&rule.operands)
             .enumerate()
-            .map(|(index, (&value, mapping))| {
-                sharding(mapping, value, accumulates && index < results.len())
-            })
+            .map(|(index, mapping)| sharding(mapping, starts(index)))
             .collect(),
-        results: results
-            .iter()
-            .zip(&rule.results)
-            .map(|(&value, mapping)| sharding(mapping, value, true))
-            .collect(),
+        results: rule.results.iter().map(|mapping| sharding(mapping, true)).collect(),
         parts: factors.iter().map(|list| axes::product(list)).product(),
         factors,
     }
@@ -175,23 +165,37 @@ pub fn choose(
     mesh: MeshId,
     wanted: &Wanted<'_>,
     pricing: &mut Pricing,
-) -> (Strategy, f64) {
-    let candidates = strategies(module, op, rule, mesh, wanted);
+) -> Strategy {
+    let mut candidates = strategies(module, op, rule, mesh, wanted);
     let least = candidates[0].parts;
-    let mut best: Option<(Strategy, f64)> = None;
-    for candidate in candidates {
-        if candidate.parts < least {
-            continue;
-        }
-        let seconds = price(module, op, &candidate, wanted, pricing);
-        if best.as_ref().is_none_or(|(_, cheapest)| seconds < *cheapest) {
-            best = Some((candidate, seconds));
+    // Nothing moves and all that can be split is: most ops of a program.
+    if candidates.len() == 1 || is_free(&candidates[0], wanted) {
+        return candidates.swap_remove(0);
+    }
+    let prices: Vec<f64> = candidates
+        .iter()
+        .map(|candidate| match candidate.parts < least {
+            true => f64::INFINITY,
+            false => price(module, op, candidate, wanted, pricing),
+        })
+        .collect();
+    let mut best = 0;
+    for (index, seconds) in prices.iter().enumerate() {
+        if *seconds < prices[best] {
+            best = index;
         }
     }
-    // `candidates[0]` itself was priced, so there is one.
-    best.unwrap_or_else(|| {
-        (strategies(module, op, rule, mesh, wanted).swap_remove(0), f64::INFINITY)
-    })
+    candidates.swap_remove(best)
+}
+
+/// Whether a strategy takes the operands as they are and gives the results as they shall be.
+fn is_free(strategy: &Strategy, wanted: &Wanted<'_>) -> bool {
+    let same = |has: &[TensorSharding], given: &[Option<TensorSharding>]| {
+        has.iter()
+            .zip(given)
+            .all(|(has, given)| given.as_ref().is_none_or(|g| g.is_equivalent(has)))
+    };
+    same(&strategy.operands, wanted.operands) && same(&strategy.results, wanted.results)
 }
 
 fn price(

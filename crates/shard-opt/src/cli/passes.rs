@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use clap::Args;
-use shard_ir::{Diagnostic, Module, Place};
+use shard_ir::{Diagnostic, Place};
 use shard_opt::{ParseOptions, PrintOptions};
 use shard_passes::pass_manager::{AfterPass, PassPipeline};
 use shard_passes::registry::{PASSES, PIPELINES, PassContext, PassOptions};
@@ -44,6 +44,11 @@ pub(crate) struct PassesArgs {
     /// Taken for compatibility: ops of any dialect are read and kept
     #[arg(long)]
     allow_unregistered_dialect: bool,
+    /// Check the program when it is read and after each pass
+    #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true,
+          default_value = "true", default_missing_value = "true",
+          action = clap::ArgAction::Set, hide_possible_values = true)]
+    verify_each: bool,
     #[command(flatten)]
     print: PrintFlags,
 }
@@ -87,7 +92,7 @@ pub(crate) fn run(args: &PassesArgs) -> Outcome {
         _ => vec![(0, source.bytes.as_slice())],
     };
 
-    let mut runner = Runner { args, pipeline, source: &source, timing: Timing::default() };
+    let mut runner = Runner { args, pipeline, timing: Timing::default() };
     let mut outputs: Vec<String> = Vec::new();
     let mut failed = false;
     for (offset, part) in parts {
@@ -114,7 +119,6 @@ pub(crate) fn run(args: &PassesArgs) -> Outcome {
 struct Runner<'a> {
     args: &'a PassesArgs,
     pipeline: PassPipeline,
-    source: &'a Source,
     timing: Timing,
 }
 
@@ -136,18 +140,34 @@ impl Runner<'_> {
             return None;
         }
         let mut module = parsed.module;
-        let mut context = PassContext::default();
         let (timing, print) = (&mut self.timing, &self.args.print);
-        let trace = self.args.mlir_print_ir_after_all;
+        if self.args.verify_each {
+            let found = timing.time("verify", || shard_ir::verify(&module));
+            if !found.is_empty() {
+                said.extend(found.into_iter().map(shift));
+                return None;
+            }
+        }
+        let mut context = PassContext::default();
+        let mut complaints = Vec::new();
         let result = self.pipeline.run(&mut module, &mut context, |after| {
-            timing.add(after.step.pass.name, after.duration);
-            if trace {
+            let name = after.step.pass.name;
+            timing.add(name, after.duration);
+            if self.args.mlir_print_ir_after_all {
                 say(&dump(&after, &print.options(false)));
             }
-            Ok(())
+            if !self.args.verify_each || after.failed {
+                return Ok(());
+            }
+            complaints = timing.time("verify", || shard_ir::verify(after.module));
+            if complaints.is_empty() {
+                return Ok(());
+            }
+            Err(Diagnostic::error(format!("the program isn't valid after pass '{name}'"))
+                .help("this is a fault of the pass: please report it with the program"))
         });
         if let Err(error) = result {
-            said.push(shift(error));
+            said.extend(complaints.into_iter().chain([error]).map(shift));
             return None;
         }
         let fallbacks = shard_opt::report::describe_fallbacks(&module, &module, &context.fallbacks);

@@ -150,15 +150,18 @@ impl PrintFlags {
         PrintOptions {
             debug_info: self.mlir_print_debuginfo.unwrap_or(locations),
             generic: self.mlir_print_op_generic,
+            ..PrintOptions::default()
         }
     }
 }
 
-/// Reads the module of a program; says what is wrong with it.
+/// Reads and checks the module of a program; says what is wrong with it.
 pub(crate) fn parse(source: &Source, timing: &mut Timing) -> Result<Module, Failure> {
     let options = ParseOptions::default();
     let parsed = timing.time("parse", || shard_text::parse_bytes(&source.bytes, &options));
     source.say_all(&parsed.diagnostics)?;
+    let complaints = timing.time("verify", || shard_ir::verify(&parsed.module));
+    source.say_all(&complaints)?;
     Ok(parsed.module)
 }
 

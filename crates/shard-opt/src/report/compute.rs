@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use cranelift_entity::SecondaryMap;
+use shard_cost::liveness::{MemoryOptions, memory};
 use shard_cost::program::{counts, work};
 use shard_ir::sharding::Groups;
 use shard_ir::{LocId, Module, OpId};
@@ -64,8 +65,8 @@ pub(super) fn compare(
     for ((name, loc), after) in by_source(local) {
         let Some(&before) = before.get(&(name.clone(), loc)) else { continue };
         let excess = after - before / share;
-        // What is less than a thousandth of all isn't worth a line.
-        if excess > 1e-9 * before && excess * 1000.0 >= device_flops {
+        // What is less than half a hundredth of all isn't worth a line.
+        if excess > 1e-9 * before && excess * 200.0 >= device_flops {
             repeated.push(RepeatedWork {
                 op: name,
                 location: places.text(local, loc),
@@ -128,6 +129,7 @@ fn highest(groups: &Groups) -> Option<u64> {
 }
 
 /// The most bytes alive at once in the main function, in program order.
-pub(super) fn peak_bytes(_module: &Module) -> u64 {
-    0
+pub(super) fn peak_bytes(module: &Module) -> u64 {
+    let options = MemoryOptions::default();
+    module.main_func().map_or(0, |main| memory(module, main, &options).peak)
 }

@@ -128,7 +128,8 @@ fn overflow_in_a_shape() {
 
 #[test]
 fn shapes_whose_product_overflows_are_no_panic() {
-    let program = sharded("[{\"data\"}, {}]").replace("8x16", "9223372036854775804x9223372036854775804");
+    let program =
+        sharded("[{\"data\"}, {}]").replace("8x16", "9223372036854775804x9223372036854775804");
     for arguments in [&["partition", "--report=text"] as &[&str], &["--partition-pipeline"]] {
         let (status, said) = run(arguments, program.as_bytes());
         assert!(status == 0 || status == 1, "{said}");

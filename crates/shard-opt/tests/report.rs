@@ -118,8 +118,7 @@ fn a_report_of_the_printed_program_agrees() {
         let options = PartitionOptions::default();
         let made = partition_text(&model(name), &options).unwrap();
         let before = Report::new(&made.partitioned, &ReportOptions::default());
-        let module =
-            shard_opt::text::parse(&made.text, &Default::default()).into_result().unwrap();
+        let module = shard_opt::text::parse(&made.text, &Default::default()).into_result().unwrap();
         let whole = &made.partitioned.whole;
         let mesh = shard_opt::passes::meshes::main_mesh(whole).unwrap();
         let mesh = Some(whole.meshes[mesh].mesh.clone());
@@ -144,9 +143,7 @@ fn json_has_what_the_contract_names() {
     assert_eq!(json["mesh"]["axes"][0]["name"], "data");
     assert_eq!(json["mesh"]["axes"][0]["size"], 4);
     for list in ["parameters", "results"] {
-        for field in
-            ["index", "name", "global_shape", "local_shape", "element_type", "sharding"]
-        {
+        for field in ["index", "name", "global_shape", "local_shape", "element_type", "sharding"] {
             assert!(!json[list][0][field].is_null(), "{list}.{field}");
         }
     }

@@ -245,7 +245,7 @@ impl Insert<'_> {
         let results: Vec<Option<TensorSharding>> =
             self.tensor_shardings(rw.module, rw.module.results(op));
         let wanted = Wanted { operands: &operands, results: &results };
-        let (strategy, _) = choose(rw.module, op, &rule, self.mesh, &wanted, self.pricing);
+        let strategy = choose(rw.module, op, &rule, self.mesh, &wanted, self.pricing);
         self.note_fallback(rw.module, op, &rule, &strategy, &operands);
         self.apply(rw, op, &strategy, &results);
     }

@@ -26,3 +26,5 @@ pub mod shardings;
 pub mod simplify;
 pub mod split_constants;
 pub mod split_reductions;
+pub mod strip_shardings;
+pub mod switch_collectives;

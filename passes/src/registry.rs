@@ -187,6 +187,18 @@ pub const PASSES: &[PassInfo] = &[
         }],
         run: export,
     },
+    PassInfo {
+        name: "strip-shardings",
+        description: "Removes meshes and shardings: the program as one device would run it",
+        options: &[],
+        run: |module, _| crate::strip_shardings::run(module),
+    },
+    PassInfo {
+        name: "switch-collectives",
+        description: "Adds an argument that names one collective not to run, for the deletion test",
+        options: &[],
+        run: |module, _| crate::switch_collectives::run(module).map(drop),
+    },
 ];
 
 /// Every sequence of passes that has a name.

@@ -27,12 +27,20 @@
 //! Errors are [`Diagnostic`]s, which [`render::render`] shows with the place in the text, and
 //! [`report::Report`] says what the result costs.
 
+#[cfg(feature = "pjrt")]
+pub mod peer;
 pub mod render;
 pub mod report;
+#[cfg(feature = "pjrt")]
+pub mod timing;
+#[cfg(feature = "pjrt")]
+pub mod verify;
 
 pub use shard_cost as cost;
 pub use shard_ir as ir;
 pub use shard_passes as passes;
+#[cfg(feature = "pjrt")]
+pub use shard_pjrt as pjrt;
 pub use shard_text as text;
 
 pub use shard_cost::Topology;

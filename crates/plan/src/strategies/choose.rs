@@ -165,23 +165,37 @@ pub fn choose(
     mesh: MeshId,
     wanted: &Wanted<'_>,
     pricing: &mut Pricing,
-) -> (Strategy, f64) {
-    let candidates = strategies(module, op, rule, mesh, wanted);
+) -> Strategy {
+    let mut candidates = strategies(module, op, rule, mesh, wanted);
     let least = candidates[0].parts;
-    let mut best: Option<(Strategy, f64)> = None;
-    for candidate in candidates {
-        if candidate.parts < least {
-            continue;
-        }
-        let seconds = price(module, op, &candidate, wanted, pricing);
-        if best.as_ref().is_none_or(|(_, cheapest)| seconds < *cheapest) {
-            best = Some((candidate, seconds));
+    // Nothing moves and all that can be split is: most ops of a program.
+    if candidates.len() == 1 || is_free(&candidates[0], wanted) {
+        return candidates.swap_remove(0);
+    }
+    let prices: Vec<f64> = candidates
+        .iter()
+        .map(|candidate| match candidate.parts < least {
+            true => f64::INFINITY,
+            false => price(module, op, candidate, wanted, pricing),
+        })
+        .collect();
+    let mut best = 0;
+    for (index, seconds) in prices.iter().enumerate() {
+        if *seconds < prices[best] {
+            best = index;
         }
     }
-    // `candidates[0]` itself was priced, so there is one.
-    best.unwrap_or_else(|| {
-        (strategies(module, op, rule, mesh, wanted).swap_remove(0), f64::INFINITY)
-    })
+    candidates.swap_remove(best)
+}
+
+/// Whether a strategy takes the operands as they are and gives the results as they shall be.
+fn is_free(strategy: &Strategy, wanted: &Wanted<'_>) -> bool {
+    let same = |has: &[TensorSharding], given: &[Option<TensorSharding>]| {
+        has.iter()
+            .zip(given)
+            .all(|(has, given)| given.as_ref().is_none_or(|g| g.is_equivalent(has)))
+    };
+    same(&strategy.operands, wanted.operands) && same(&strategy.results, wanted.results)
 }
 
 fn price(

@@ -5,6 +5,7 @@ use shard_ir::sharding::TensorSharding;
 use shard_ir::{ValueDef, ValueId};
 use smallvec::SmallVec;
 
+use super::graph::has_no_axes;
 use super::setup::{GAP, RecKind, Setup, Ssa, Use, ssa};
 use super::table::SharedSharding;
 
@@ -286,7 +287,17 @@ impl Setup<'_> {
                 for value in &mut values {
                     *value = self.constrain(*value, open);
                 }
-            } else if !common.is_none() {
+            } else if common.is_none() {
+                // Open members, if only with priorities, say nothing for the others.
+                for &value in &values {
+                    let target =
+                        self.edge_of.get(&value).map(|&edge| self.edges[edge as usize].owner);
+                    let target = target.unwrap_or(value) as usize;
+                    if self.table.get(self.given[target]).is_some_and(has_no_axes) {
+                        self.given[target] = SharedSharding::NONE;
+                    }
+                }
+            } else {
                 for &value in &values {
                     let target =
                         self.edge_of.get(&value).map(|&edge| self.edges[edge as usize].owner);

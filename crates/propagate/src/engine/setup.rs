@@ -199,7 +199,10 @@ impl<'m> Setup<'m> {
         let fits = self.module.tensor_type(value).is_some_and(|ty| ty.rank() == sharding.rank());
         if fits && self.module.meshes.is_valid(sharding.mesh) {
             let sharding = self.imported(sharding);
-            self.given[ssa(value) as usize] = self.table.add(sharding);
+            // To be open and nothing else is to have no sharding.
+            if sharding != TensorSharding::fully_open(sharding.mesh, sharding.rank()) {
+                self.given[ssa(value) as usize] = self.table.add(sharding);
+            }
         }
     }
 
@@ -632,7 +635,7 @@ impl<'m> Setup<'m> {
                 matches!(kind, Sdy::Reshard(_) | Sdy::SdyConstant(_) | Sdy::PropagationBarrier(_))
             }
             Op::Custom(kind) => matches!(kind, shard_ir::ops::Custom::CustomCall(call)
-                if call.has_side_effect == Some(false)),
+                if call.has_side_effect != Some(true)),
             Op::Control(_) | Op::Collective(_) | Op::Effects(_) | Op::Opaque(_) => false,
         }
     }

@@ -1,6 +1,6 @@
 //! Data movement that depends on shapes, on attributes, or on start indices.
 
-use shard_ir::ops::{Concatenate, Creation, Movement, Op, Sdy};
+use shard_ir::ops::{Concatenate, Movement, Op};
 use shard_ir::{DYNAMIC, Module, OpId, ValueId};
 
 use super::builder::{self, DimChoice, dims, lists};
@@ -31,10 +31,6 @@ pub(super) fn rule(
         Movement::DynamicUpdateSlice => {
             let update = *module.operands(op).get(1)?;
             let mut on_update: Vec<DimChoice> = vec![None; module.operands(op).len()];
-            // Where the place is known, the update moves to it and needn't be whole.
-            let known = module.operands(op).iter().skip(2).all(|&at| is_constant(module, at));
-            let in_place =
-                if known { FactorKind::PassThrough } else { FactorKind::NeedReplication };
             let sizes = in_shape.iter().zip(builder::shape(module, update));
             for (dim, (&size, &update_size)) in sizes.enumerate() {
                 if size == update_size {
@@ -43,9 +39,10 @@ pub(super) fn rule(
                 }
                 let mut on_input = on_update.clone();
                 on_input[0] = Some(dim);
-                builder.pass(&on_input, &[Some(dim)], size);
+                let moves = FactorKind::Permutation;
+                builder.add(&on_input, &[Some(dim)], size, moves, false);
                 on_update[1] = Some(dim);
-                builder.add(&on_update, &[None], update_size, in_place, false);
+                builder.add(&on_update, &[None], update_size, moves, false);
                 on_update[1] = None;
             }
         }
@@ -121,14 +118,6 @@ pub(super) fn rule(
         | Movement::DynamicBroadcastInDim(_) => return None,
     }
     Some(builder.build())
-}
-
-fn is_constant(module: &Module, value: ValueId) -> bool {
-    module.defining_op(value).is_some_and(|op| match module.kind(op) {
-        Op::Creation(kind) => matches!(kind, Creation::Constant(_)),
-        Op::Sdy(kind) => matches!(kind, Sdy::SdyConstant(_)),
-        _ => false,
-    })
 }
 
 /// Maps operand dimension `i` to the `i`th of `out_dims`, where it isn't repeated.
@@ -248,12 +237,12 @@ fn reshape(module: &Module, op: OpId) -> Option<OpRule> {
     while input.size().is_some() || output.size().is_some() {
         let (on_input, on_output) = ([Some(input.dim)], [Some(output.dim)]);
         if input.size() == Some(1) {
-            builder.pass(&on_input, &[None], 1);
+            builder.whole(&on_input, &[None], 1);
             input.dim += 1;
             continue;
         }
         if output.size() == Some(1) {
-            builder.pass(&[None], &on_output, 1);
+            builder.whole(&[None], &on_output, 1);
             output.dim += 1;
             continue;
         }

@@ -9,9 +9,15 @@ mod expected;
 mod io;
 mod partition;
 mod passes;
+#[cfg(feature = "pjrt")]
+mod plugins;
 mod report;
 mod shared;
+#[cfg(feature = "pjrt")]
+mod time;
 mod timing;
+#[cfg(feature = "pjrt")]
+mod verify;
 
 use std::ffi::OsString;
 use std::process::ExitCode;
@@ -25,6 +31,9 @@ pub(crate) enum Failure {
     Said,
     /// The command line is wrong.
     Usage(String),
+    /// A child process did the work, and exited with this status.
+    #[cfg(feature = "pjrt")]
+    Status(u8),
     /// Anything else: files that can't be read or written.
     Other(anyhow::Error),
 }
@@ -65,6 +74,10 @@ struct Cli {
 enum Command {
     Partition(partition::PartitionArgs),
     Report(report::ReportArgs),
+    #[cfg(feature = "pjrt")]
+    Verify(verify::VerifyArgs),
+    #[cfg(feature = "pjrt")]
+    Time(time::TimeArgs),
 }
 
 /// Reads the command line, runs the command, and gives the exit status.
@@ -86,10 +99,16 @@ pub(crate) fn main() -> ExitCode {
         None => passes::run(&cli.passes),
         Some(Command::Partition(args)) => partition::run(&args),
         Some(Command::Report(args)) => report::run(&args),
+        #[cfg(feature = "pjrt")]
+        Some(Command::Verify(args)) => verify::run(&args),
+        #[cfg(feature = "pjrt")]
+        Some(Command::Time(args)) => time::run(&args),
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,
         Err(Failure::Said) => ExitCode::from(1),
+        #[cfg(feature = "pjrt")]
+        Err(Failure::Status(status)) => ExitCode::from(status),
         Err(Failure::Usage(message)) => {
             io::say(&format!("shard-opt: error: {message}\n"));
             io::say("  help: 'shard-opt --help' shows the options and examples\n");

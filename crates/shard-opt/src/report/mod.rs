@@ -11,7 +11,7 @@ mod interface;
 mod json;
 mod model;
 mod place;
-mod table;
+pub(crate) mod table;
 mod text;
 pub mod units;
 

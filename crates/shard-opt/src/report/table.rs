@@ -2,7 +2,7 @@
 
 /// On which side a column's cells end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Align {
+pub(crate) enum Align {
     /// Words.
     Left,
     /// Numbers.
@@ -12,7 +12,7 @@ pub(super) enum Align {
 /// A table without rules: columns are as wide as their widest cell, and the last one takes what
 /// is left of the line.
 #[derive(Clone, Debug)]
-pub(super) struct Table {
+pub(crate) struct Table {
     align: Vec<Align>,
     rows: Vec<Vec<String>>,
 }

@@ -520,19 +520,19 @@ impl<'a> Parser<'a> {
         if name.starts_with("sdy.") {
             self.resolve_axes(&mut properties, name_at)?;
         }
-        let op = self.from_attrs(start, entry, &mut properties)?;
+        let op = self.op_from_attrs(start, entry, &mut properties)?;
         parts.attrs = properties;
         self.finish(start, op, parts)
     }
 
     /// Makes an op of the table from its attributes.
-    pub(crate) fn from_attrs(
+    pub(crate) fn op_from_attrs(
         &mut self,
         start: &OpStart<'a>,
         entry: &super::ops::Entry,
         attrs: &mut AttrList,
     ) -> Read<Op> {
-        super::ops::remove_defaults(entry.info.name, attrs, &self.m);
+        super::ops::settle_defaults(entry.info.name, attrs, &mut self.m);
         match (entry.read)(attrs, &self.m) {
             Ok(op) => Ok(op),
             Err(error) => self.field_error(start, &error),

@@ -62,7 +62,7 @@ impl Printer<'_> {
             span = span.saturating_mul(size.max(0) as usize);
             spans.push(span);
         }
-        let starting = |at: usize| spans.iter().filter(|span| at % **span == 0).count();
+        let starting = |at: usize| spans.iter().filter(|span| at.is_multiple_of(**span)).count();
         for (at, chunk) in bytes.chunks_exact(width).enumerate() {
             let open = starting(at);
             if at > 0 {

@@ -309,6 +309,10 @@ impl<'m> Printer<'m> {
                 self.str("}>");
             }
             self.str(" ({");
+            if m.items.is_empty() {
+                self.newline();
+                self.str("^bb0:");
+            }
         } else {
             self.str("module");
             if let Some(name) = m.name {

@@ -47,13 +47,14 @@ fn head(report: &Report, width: usize, out: &mut String) {
     ));
     let topology = &report.topology;
     let assumed = if topology.fits {
+        let default = if topology.name == "even" { " (default)" } else { "" };
         format!(
-            "Times are estimates for topology {}: {}, {}/s, {} of delay",
+            "Times are estimates for topology {}{default}: {}, {}/s, {} of delay",
             topology.name,
             topology.device,
             bytes(topology.bandwidth as u64),
             seconds(topology.latency)
-        ) + if topology.name == "even" { " (--topology states another)" } else { "" }
+        )
     } else {
         format!(
             "Topology {} has another number of devices than the mesh: times are estimates for \

@@ -1,14 +1,17 @@
 //! Propagates shardings through a program and prints it with a sharding on every value.
 //!
-//!     propagate [--dump] [--time] [--PASS] [--conservative] FILE
+//!     propagate [--dump] [--time] [--split] [--PASS] [--conservative] FILE
 //!
-//! With `--time`, runs it many times and prints the shortest time. With `--dump`, prints instead a
+//! With `--split`, splits constants first, as Shardy's import does. With `--time`, runs it many times and prints the shortest time. With `--dump`, prints instead a
 //! line for each sharded value and each rule, by the op's `shard.id` (see
 //! `tools/compare_propagation.py`). PASS is the part of Shardy's pipeline to do: `basic`,
 //! `aggressive`, `op-priority` or `user-priority`, without import (`--edges` after it adds data-flow
 //! edges); else all of it.
 
 #![allow(clippy::print_stdout, clippy::print_stderr)]
+
+#[path = "../../../passes/src/split_constants.rs"]
+mod split_constants;
 
 use std::time::{Duration, Instant};
 
@@ -18,12 +21,13 @@ use shard_propagate::{Options, Propagation, Strategy, propagate};
 use shard_text::{ParseOptions, PrintOptions, parse, print};
 
 fn main() {
-    let (mut dump, mut runs) = (false, 1);
+    let (mut dump, mut split, mut runs) = (false, false, 1);
     let mut path = None;
     let mut options = Options::default();
     for arg in std::env::args().skip(1) {
         match arg.as_str() {
             "--dump" => dump = true,
+            "--split" => split = true,
             "--time" => runs = 30,
             "--edges" => options.add_edges = true,
             "--conservative" => options.conservative = true,
@@ -52,6 +56,9 @@ fn main() {
             fail(&format!("{path} is no program"));
         }
     };
+    if split {
+        split_constants::split_constants(&mut module);
+    }
     let (result, time) = timed(&module, &options, runs);
     eprintln!(
         "here {:.2} ms for {} ops, {} shardings",

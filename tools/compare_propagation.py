@@ -3,8 +3,8 @@
 
     tools/compare_propagation.py [--rules] [--keep DIR] PROGRAM.mlir ...
 
-Each program is prepared by jaxlib: private calls are inlined and constants split, so that both
-sides see the same ops, and every op gets a number (`shard.id`). Then Shardy's import and propagation
+Each program is prepared with jaxlib: private calls are inlined and constants split (or not, with
+`--split-here`), so that both sides see the same ops, and every op gets a number (`shard.id`). Then Shardy's import and propagation
 passes run on it, and so does `cargo run --example propagate -- --dump`, and the shardings of all
 values with the same number are compared. With `--rules`, the sharding rules of all ops are compared
 too. Exit status 1 if anything differs.
@@ -13,6 +13,7 @@ Needs jaxlib 0.12 (`tools/setup python` makes a `.venv` with it) and our text cr
 """
 
 import argparse
+import collections
 import os
 import pathlib
 import re
@@ -30,7 +31,8 @@ from jaxlib.mlir.passmanager import PassManager  # noqa: E402
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 TAG = "shard.id"
-PREPARE = "symbol-dce,sdy-lift-inlined-meshes,sdy-constant-or-scalar-splitter"
+PREPARE = "symbol-dce,sdy-lift-inlined-meshes"
+SPLIT = "sdy-constant-or-scalar-splitter"
 PROPAGATE = (
     "sdy-import-pipeline,sdy-flatten-call-graph,symbol-dce,sdy-import-func-calls,symbol-dce,"
     "sdy-apply-sharding-constraints,sdy-sharding-group-import,sdy-pre-order-funcs,"
@@ -107,10 +109,10 @@ def inline_calls(module: ir.Module) -> None:
             inline(call)
 
 
-def prepare(text: str) -> ir.Module:
+def prepare(text: str, split: bool = True) -> ir.Module:
     module = ir.Module.parse(text)
     inline_calls(module)
-    run(module, PREPARE)
+    run(module, f"{PREPARE},{SPLIT}" if split else PREPARE)
     i64 = ir.IntegerType.get_signless(64)
     for number, op in enumerate(walk(module.operation)):
         op.attributes[TAG] = ir.IntegerAttr.get(i64, number)
@@ -191,8 +193,10 @@ def shardy_shardings(module: ir.Module) -> dict[str, str]:
 
 
 def kept(module: ir.Module) -> set[int]:
-    """The numbers of the ops that are still there: Shardy's passes drop what nothing uses."""
-    return {number for op in walk(module.operation) if (number := tag(op)) is not None}
+    """The numbers of the ops that are still there, once: Shardy's passes drop what nothing uses,
+    and copy constants."""
+    found = collections.Counter(tag(op) for op in walk(module.operation))
+    return {number for number, count in found.items() if number is not None and count == 1}
 
 
 def op_of(key: str) -> int:
@@ -214,8 +218,10 @@ def rules_of(module: ir.Module) -> dict[int, str]:
     return found
 
 
-def ours(binary: str, path: pathlib.Path) -> tuple[dict[str, str], dict[int, str], str]:
-    done = subprocess.run([binary, "--dump", path], capture_output=True, text=True)
+def ours(
+    binary: str, path: pathlib.Path, *flags: str
+) -> tuple[dict[str, str], dict[int, str], str]:
+    done = subprocess.run([binary, "--dump", *flags, path], capture_output=True, text=True)
     if done.returncode != 0:
         sys.exit(f"{path}: {done.stderr}")
     shardings, rules = {}, {}
@@ -232,6 +238,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("programs", nargs="+", type=pathlib.Path)
     parser.add_argument("--rules", action="store_true", help="compare the sharding rules too")
+    parser.add_argument(
+        "--split-here", action="store_true", help="each side splits constants with its own pass"
+    )
     parser.add_argument("--keep", type=pathlib.Path, help="keep the prepared programs here")
     parser.add_argument("--show", type=int, default=10, help="differences to show for a program")
     parser.add_argument("--binary", help="the example program, built")
@@ -247,7 +256,7 @@ def main() -> None:
     different = False
     for program in options.programs:
         with context(), ir.Location.unknown():
-            module = prepare(program.read_text())
+            module = prepare(program.read_text(), not options.split_here)
             path = folder / program.name
             path.write_text(module.operation.get_asm(print_generic_op_form=True))
             rules = rules_of(module) if options.rules else {}
@@ -255,7 +264,7 @@ def main() -> None:
             seconds = run(module, PROPAGATE)
             (folder / f"{program.stem}.shardy.mlir").write_text(str(module))
             theirs, there = shardy_shardings(module), kept(module)
-        mine, my_rules, note = ours(binary, path)
+        mine, my_rules, note = ours(binary, path, *["--split"] * options.split_here)
         keys = [key for key in theirs.keys() | mine.keys() if op_of(key) in there]
         keys.sort(key=op_of)
         wrong = [key for key in keys if theirs.get(key) != mine.get(key)]

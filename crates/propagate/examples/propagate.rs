@@ -1,30 +1,53 @@
 //! Propagates shardings through a program and prints it with a sharding on every value.
 //!
-//! With `--dump`, prints instead a line for each sharded value and each rule, by the op's `shard.id`
-//! (see `tools/compare_propagation.py`).
+//!     propagate [--dump] [--time] [--split] [--PASS] [--conservative] FILE
+//!
+//! With `--split`, splits constants first, as Shardy's import does. With `--time`, runs it many times and prints the shortest time. With `--dump`, prints instead a
+//! line for each sharded value and each rule, by the op's `shard.id` (see
+//! `tools/compare_propagation.py`). PASS is the part of Shardy's pipeline to do: `basic`,
+//! `aggressive`, `op-priority` or `user-priority`, without import (`--edges` after it adds data-flow
+//! edges); else all of it.
 
 #![allow(clippy::print_stdout, clippy::print_stderr)]
+
+#[path = "../../../passes/src/split_constants.rs"]
+mod split_constants;
 
 use std::time::{Duration, Instant};
 
 use shard_ir::{Attr, AttrsId, BlockId, Module, OpId};
-use shard_propagate::{Options, Propagation, propagate, rule};
+use shard_propagate::rules::rule_with;
+use shard_propagate::{Options, Propagation, Strategy, propagate};
 use shard_text::{ParseOptions, PrintOptions, parse, print};
 
 fn main() {
-    let mut dump = false;
+    let (mut dump, mut split, mut runs) = (false, false, 1);
     let mut path = None;
+    let mut options = Options::default();
     for arg in std::env::args().skip(1) {
         match arg.as_str() {
             "--dump" => dump = true,
+            "--split" => split = true,
+            "--time" => runs = 30,
+            "--edges" => options.add_edges = true,
+            "--conservative" => options.conservative = true,
+            "--basic" | "--aggressive" | "--op-priority" | "--user-priority" => {
+                options.add_edges = false;
+                options.apply_constraints = false;
+                options.keep_unit_axes = true;
+                options.user_priorities = arg == "--user-priority";
+                options.op_priorities = options.user_priorities || arg == "--op-priority";
+                if arg == "--basic" {
+                    options.strategy = Strategy::Basic;
+                }
+            }
             _ => path = Some(arg),
         }
     }
-    let path = path.unwrap_or_else(|| fail("usage: propagate [--dump] FILE"));
+    let path = path.unwrap_or_else(|| fail("usage: propagate [--dump] [--time] FILE"));
     let text =
         std::fs::read_to_string(&path).unwrap_or_else(|error| fail(&format!("{path}: {error}")));
-    let parsed = parse(&text, &ParseOptions::default());
-    let mut module = match parsed.into_result() {
+    let mut module = match parse(&text, &ParseOptions::default()).into_result() {
         Ok(module) => module,
         Err(errors) => {
             for error in &errors {
@@ -33,7 +56,10 @@ fn main() {
             fail(&format!("{path} is no program"));
         }
     };
-    let (result, time) = timed(&module);
+    if split {
+        split_constants::split_constants(&mut module);
+    }
+    let (result, time) = timed(&module, &options, runs);
     eprintln!(
         "here {:.2} ms for {} ops, {} shardings",
         time.as_secs_f64() * 1e3,
@@ -41,7 +67,7 @@ fn main() {
         result.table.len()
     );
     if dump {
-        print!("{}", Dump { module: &module, result: &result }.run());
+        print!("{}", Dump { module: &module, result: &result, options: &options }.run());
     } else {
         annotate(&mut module, &result);
         print!("{}", print(&module, &PrintOptions::default()));
@@ -54,14 +80,13 @@ fn fail(message: &str) -> ! {
 }
 
 /// Propagates; the shortest time of a few runs.
-fn timed(module: &Module) -> (Propagation, Duration) {
-    let options = Options::default();
+fn timed(module: &Module, options: &Options, runs: usize) -> (Propagation, Duration) {
     let run = || {
         let start = Instant::now();
-        let result = propagate(module, &options);
+        let result = propagate(module, options);
         (result, start.elapsed())
     };
-    (0..5).map(|_| run()).min_by_key(|(_, time)| *time).unwrap_or_else(run)
+    (0..runs).map(|_| run()).min_by_key(|(_, time)| *time).unwrap_or_else(run)
 }
 
 /// Puts the shardings on the module's values.
@@ -89,6 +114,7 @@ fn annotate(module: &mut Module, result: &Propagation) {
 struct Dump<'a> {
     module: &'a Module,
     result: &'a Propagation,
+    options: &'a Options,
 }
 
 impl Dump<'_> {
@@ -144,7 +170,7 @@ impl Dump<'_> {
                 }
             }
         }
-        if let Some(rule) = rule(module, op) {
+        if let Some(rule) = rule_with(module, op, self.options.conservative) {
             *out += &format!("{tag} rule: {rule}\n");
         }
     }

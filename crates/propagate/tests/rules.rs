@@ -152,11 +152,11 @@ fn reshapes() {
     assert_eq!(reshape(&[], &[1]), "([])->([i]) {i=1} need_replication={i}");
     assert_eq!(
         reshape(&[6, 4], &[4, 6]),
-        "([ij, mn])->([ik, ln]) {i=2, j=3, k=2, l=3, m=2, n=2} need_replication={j, k, l, m}"
+        "([ij, lm])->([ij, km]) {i=2, j=3, k=3, l=2, m=2} need_replication={k, l} permutation={j}"
     );
     assert_eq!(
         reshape(&[2, 3, 5], &[3, 2, 5]),
-        "([i, k, m])->([j, l, m]) {i=2, j=3, k=3, l=2, m=5} need_replication={i, j, k, l}"
+        "([i, j, l])->([i, k, l]) {i=2, j=3, k=2, l=5} need_replication={j, k} permutation={i}"
     );
     // A tensor without elements.
     let mut program = Program::default();

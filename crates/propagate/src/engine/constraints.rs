@@ -18,6 +18,13 @@ impl Setup<'_> {
         }
     }
 
+    /// Whether nothing is given for a value, or just that it is open.
+    fn is_unsharded(&self, value: Ssa) -> bool {
+        self.table.get(self.sharding(value)).is_none_or(|sharding| {
+            *sharding == TensorSharding::fully_open(sharding.mesh, sharding.rank())
+        })
+    }
+
     fn is_tensor(&self, value: Ssa) -> bool {
         let module = self.module;
         (value as usize) >= module.value_count()
@@ -102,7 +109,7 @@ impl Setup<'_> {
         if !closed
             || !self.is_tensor(input)
             || !self.is_shardable(input)
-            || !self.sharding(input).is_none()
+            || !self.is_unsharded(input)
         {
             return;
         }
@@ -200,7 +207,7 @@ impl Setup<'_> {
         let constrains = |rec: u32| self.is_constraint(rec) || self.is_manual_rec(rec);
         if defined_by_constraint
             || virtual_constraint
-            || !self.sharding(input).is_none()
+            || !self.is_unsharded(input)
             || self.uses[input as usize]
                 .iter()
                 .any(|place| place.rec != head && constrains(place.rec))

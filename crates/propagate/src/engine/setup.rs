@@ -196,13 +196,14 @@ impl<'m> Setup<'m> {
     fn give(&mut self, value: ValueId, sharding: PackedOption<ShardingId>) {
         let Some(sharding) = sharding.expand() else { return };
         let sharding = self.module.sharding(sharding);
+        if !self.module.meshes.is_valid(sharding.mesh) {
+            return;
+        }
+        // One that just names a device has no dimensions, whatever the value.
         let fits = self.module.tensor_type(value).is_some_and(|ty| ty.rank() == sharding.rank());
-        if fits && self.module.meshes.is_valid(sharding.mesh) {
+        if fits || self.mesh(sharding.mesh).is_maximal() {
             let sharding = self.imported(sharding);
-            // To be open and nothing else is to have no sharding.
-            if sharding != TensorSharding::fully_open(sharding.mesh, sharding.rank()) {
-                self.given[ssa(value) as usize] = self.table.add(sharding);
-            }
+            self.given[ssa(value) as usize] = self.table.add(sharding);
         }
     }
 
@@ -218,9 +219,12 @@ impl<'m> Setup<'m> {
 
     fn find_explicit_edges(&mut self) {
         for op in (0..self.module.op_count() as u32).map(OpId::from_u32) {
-            if let Op::Sdy(Sdy::DataFlowEdge(_)) = self.module.kind(op)
-                && let Some(&owner) = self.module.operands(op).first()
-            {
+            let is_edge = match self.module.kind(op) {
+                Op::Sdy(kind) => matches!(kind, Sdy::DataFlowEdge(_)),
+                Op::Opaque(_) => self.module.op_name(op) == "sdy.func_data_flow_edge",
+                _ => false,
+            };
+            if let (true, Some(&owner)) = (is_edge, self.module.operands(op).first()) {
                 self.explicit_edges.insert(owner, op);
             }
         }
@@ -289,7 +293,7 @@ impl<'m> Setup<'m> {
         for &arg in module.args(func) {
             self.give(arg, module.shardings[arg]);
         }
-        if !self.callers[func].is_empty() && self.options.add_edges {
+        if !self.callers[func].is_empty() {
             for &arg in module.args(func) {
                 // The callers' operands are added when all calls are known.
                 self.edge(arg, &[], SmallVec::new(), None);
@@ -348,6 +352,10 @@ impl<'m> Setup<'m> {
         self.recs.push(Rec { kind, key, block: Some(block).into(), first_operand, operand_count });
         self.rec_of[op] = Some(RecId(rec)).into();
         self.give_results(op);
+        if let (Some(edge), Some(&result)) = (edge, module.results(op).first()) {
+            let owner = self.edges[edge as usize].owner;
+            self.given[owner as usize] = self.given[ssa(result) as usize];
+        }
         if let Op::Sdy(Sdy::ManualComputation(_) | Sdy::NamedComputation(_)) = module.kind(op) {
             self.border_params(op, rec);
         }
@@ -475,10 +483,8 @@ impl<'m> Setup<'m> {
                     }
                 }
                 Control::Call(_) => {
-                    if self.options.add_edges {
-                        for &result in module.results(op) {
-                            self.edge(result, &[], SmallVec::new(), None);
-                        }
+                    for &result in module.results(op) {
+                        self.edge(result, &[], SmallVec::new(), None);
                     }
                 }
                 Control::Return | Control::FuncReturn | Control::SdyReturn => {}

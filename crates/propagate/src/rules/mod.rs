@@ -14,7 +14,9 @@
 //!   the operands. Ops that depend on positions (traits `POSITION`: iota, the indexed dimensions of
 //!   a scatter, random bits) need the part's offset.
 //! - [`FactorKind::Reduction`]: each device gets a partial result, to be combined as stated.
-//! - [`FactorKind::Permutation`]: elements move between devices: halos, or parts of an update.
+//! - [`FactorKind::Permutation`]: elements move between devices: halos, parts of an update, or of a
+//!   reshape between dimensions that have no size in common. The dimensions of the factor may be of
+//!   different sizes.
 //! - [`FactorKind::NeedReplication`]: the op needs the whole dimension.
 //!
 //! The rules say what those of the Shardy in jaxlib 0.12.0.1 say, but for the kinds of a few factors

@@ -220,7 +220,8 @@ impl Side<'_> {
 
 /// Walks the dimensions of both sides from major to minor. While the products of the factors given
 /// to both sides are equal, what the next dimensions have in common becomes a shared factor; where
-/// they have nothing in common, each side gets factors of its own until the products meet again.
+/// they have nothing in common, a factor of the input's size permutes, and then each side gets
+/// factors of its own until the products meet again.
 fn reshape(module: &Module, op: OpId) -> Option<OpRule> {
     let in_shape = builder::shape(module, *module.operands(op).first()?);
     let out_shape = builder::shape(module, *module.results(op).first()?);
@@ -253,9 +254,10 @@ fn reshape(module: &Module, op: OpId) -> Option<OpRule> {
             input.take(common);
             output.take(common);
         } else if input.factors == output.factors {
-            builder.whole(&on_input, &[None], rest_in);
+            // Parts of one side overlap several of the other.
+            let kind = FactorKind::Permutation;
+            builder.add(&on_input, &on_output, rest_in, kind, false);
             input.take(rest_in);
-            builder.whole(&[None], &on_output, rest_out);
             output.take(rest_out);
         } else if input.factors < output.factors {
             let factor = input.catch_up(rest_in, common, output.factors);

@@ -26,6 +26,9 @@ pub struct Role {
     pub average: bool,
 }
 
+/// Products of more factors are taken as they are nested.
+const MOST_FACTORS: usize = 8;
+
 /// Sets of arguments, ascending.
 type Args = Vec<u32>;
 
@@ -219,9 +222,11 @@ impl Walk<'_> {
                     self.positive[result] = self.positive[base].clone();
                 }
             }
-            (Multiply, &[a, b]) if a == b => self.positive[result] = Some(Args::new()),
             (Multiply | Divide, &[a, b]) => {
-                self.positive[result] = join_known(&self.positive[a], &self.positive[b]);
+                self.positive[result] = match kind {
+                    Multiply => self.product(result),
+                    _ => join_known(&self.positive[a], &self.positive[b]),
+                };
                 self.share[result] = match (self.share[a], self.share[b]) {
                     (Some(arg), None) if self.is_constant(b) => Some(arg),
                     (None, Some(arg)) if self.is_constant(a) => Some(arg),
@@ -269,6 +274,33 @@ impl Walk<'_> {
             }
             _ => {}
         }
+    }
+
+    /// What makes a product positive: squares of anything are, however the factors are nested.
+    fn product(&self, result: ValueId) -> Option<Args> {
+        let mut factors = Vec::new();
+        let mut stack = vec![result];
+        while let Some(value) = stack.pop() {
+            let op = self.module.defining_op(value);
+            match op.map(|op| (self.module.kind(op), self.module.operands(op))) {
+                Some((Op::Elementwise(Elementwise::Multiply), operands))
+                    if factors.len() + stack.len() < MOST_FACTORS =>
+                {
+                    stack.extend_from_slice(operands);
+                }
+                _ => match factors.iter().position(|factor| *factor == value) {
+                    Some(at) => {
+                        factors.swap_remove(at);
+                    }
+                    None => factors.push(value),
+                },
+            }
+        }
+        let mut positive = Some(Args::new());
+        for factor in factors {
+            positive = join_known(&positive, &self.positive[factor]);
+        }
+        positive
     }
 
     fn either(&self, a: ValueId, b: ValueId) -> Args {

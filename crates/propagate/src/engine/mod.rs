@@ -22,12 +22,15 @@
 //! by their numbers; an op at which no direction and no strategy can change anything leaves the
 //! list until one of its tensors changes; every sweep after the first starts from what is left.
 
+mod borders;
 mod constraints;
 mod factors;
+mod finish;
 mod graph;
 mod manual;
 mod priority;
 mod setup;
+mod step;
 mod sweep;
 mod table;
 mod trace;

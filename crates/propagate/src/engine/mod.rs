@@ -28,6 +28,7 @@ mod factors;
 mod finish;
 mod graph;
 mod manual;
+mod obstacles;
 mod priority;
 mod setup;
 mod step;
@@ -41,6 +42,7 @@ use shard_ir::{FuncId, Module, OpId, ValueId};
 
 pub use factors::{Direction, FactorStrategy};
 pub use graph::{Node, OpKind, OpNode, Port, PropagationGraph, ValueNode};
+pub use obstacles::{Obstacle, Reason, obstacles};
 pub use table::{ShardingTable, SharedSharding};
 pub use trace::{Log, Placement, Tracer};
 

@@ -498,7 +498,7 @@ fn random_and_normalisation() {
 
 #[test]
 fn collectives() {
-    let groups = || shard_ir::sharding::Groups::from_rows(1, 2, &[0, 1]);
+    let groups = || shard_ir::sharding::Groups::list([&[0i64, 1][..]]);
     let gather =
         AllGather { dimension: 0, groups: groups(), channel: None, global_ids: Flag(false) };
     assert_eq!(

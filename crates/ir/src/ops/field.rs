@@ -290,8 +290,10 @@ impl Field for Padding {
     const EXPECTED: &'static str = "a dense tensor of i64 pairs";
     fn read(attr: &Attr, interner: &Interner) -> Option<Self> {
         let Attr::Dense(dense) = attr else { return None };
+        let Type::Tensor(ty) = interner.ty(dense.ty) else { return None };
+        let pairs = matches!(ty.dims[..], [_, 2]) || ty.dims[..] == [0];
         let flat = dense_i64(dense, interner)?;
-        (flat.len() % 2 == 0).then(|| flat.chunks(2).map(|pair| [pair[0], pair[1]]).collect())
+        pairs.then(|| flat.chunks(2).map(|pair| [pair[0], pair[1]]).collect())
     }
     fn write(&self, interner: &mut Interner) -> Option<Attr> {
         let flat: Vec<i64> = self.iter().flatten().copied().collect();
@@ -329,17 +331,23 @@ impl Field for Groups {
                 let Type::Tensor(ty) = interner.ty(dense.ty) else { return None };
                 let &[rows, width] = &ty.dims[..] else { return None };
                 let flat = dense_i64(dense, interner)?;
-                Some(Groups::from_rows(rows.max(0) as usize, width.max(0) as usize, &flat))
+                Some(Groups::List {
+                    ids: flat.as_slice().into(),
+                    num_groups: rows.max(0) as u64,
+                    group_size: width.max(0) as u64,
+                })
             }
             _ => None,
         }
     }
     fn write(&self, interner: &mut Interner) -> Option<Attr> {
-        match self.as_rows() {
-            Some((rows, width, flat)) => {
-                Some(Attr::Dense(dense_from_i64(&flat, [rows as i64, width as i64], interner)))
-            }
-            None => Some(Attr::Groups(Box::new(self.clone()))),
+        match self {
+            Groups::List { ids, num_groups, group_size } => Some(Attr::Dense(dense_from_i64(
+                ids,
+                [*num_groups as i64, *group_size as i64],
+                interner,
+            ))),
+            Groups::Axes { .. } | Groups::Iota { .. } => Some(Attr::Groups(Box::new(self.clone()))),
         }
     }
     fn view(&self) -> Option<FieldRef<'_>> {

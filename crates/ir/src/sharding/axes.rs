@@ -205,7 +205,7 @@ pub fn from_digits(mesh: &Mesh, digits: &[super::digits::Digit]) -> Option<AxisL
                 }
                 let room = whole / post;
                 let part = if room >= size { size } else { room };
-                if part == 0 || room % part != 0 || size % part != 0 {
+                if part == 0 || !room.is_multiple_of(part) || !size.is_multiple_of(part) {
                     return None;
                 }
                 let pre = u32::try_from(room / part).ok()?;
@@ -247,8 +247,9 @@ impl Refinement {
         }
         cuts.sort_unstable();
         cuts.dedup();
-        let chained =
-            |pair: &[(AxisIndex, u64)]| pair[0].0 != pair[1].0 || pair[1].1 % pair[0].1 == 0;
+        let chained = |pair: &[(AxisIndex, u64)]| {
+            pair[0].0 != pair[1].0 || pair[1].1.is_multiple_of(pair[0].1)
+        };
         cuts.windows(2).all(chained).then_some(Refinement { cuts })
     }
 

@@ -22,7 +22,7 @@ pub struct AxisRef {
 
 /// `b` is a multiple of `a`.
 fn divides(a: u64, b: u64) -> bool {
-    a != 0 && b % a == 0
+    a != 0 && b.is_multiple_of(a)
 }
 
 impl AxisRef {
@@ -187,7 +187,7 @@ impl AxisRef {
     /// Splits into a major part of size `major_size` and the rest; `None` where that size isn't a
     /// proper divisor.
     pub fn split(self, major_size: u32) -> Option<(AxisRef, AxisRef)> {
-        if major_size <= 1 || major_size >= self.size || self.size % major_size != 0 {
+        if major_size <= 1 || major_size >= self.size || !self.size.is_multiple_of(major_size) {
             return None;
         }
         let (pre, cut) = (u64::from(self.pre), u64::from(self.pre) * u64::from(major_size));

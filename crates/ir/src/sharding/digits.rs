@@ -113,7 +113,7 @@ pub fn raise(list: &[u64]) -> Option<Digits> {
         {
             size += 1;
         }
-        if size < 2 || stride == 0 || list.len() % size.checked_mul(block)? != 0 {
+        if size < 2 || stride == 0 || !list.len().is_multiple_of(size.checked_mul(block)?) {
             return None;
         }
         digits.insert(0, Digit { size: size as u64, stride });

@@ -1,0 +1,140 @@
+//! What an op's lowering can do along each factor.
+
+use shard_ir::ops::{Convolution, Indexing, Movement, Op, Reduction};
+use shard_ir::sharding::Combiner;
+use shard_ir::{Module, NumberKind, OpId};
+use shard_propagate::rules::{FactorKind, OpRule, Reducer};
+
+/// What sharding along a factor means for the computation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Capability {
+    /// Each device computes its part.
+    Free,
+    /// Each device computes a partial result, combined as stated. What the op adds up from (see
+    /// [`is_accumulator`]) must be partial too.
+    Partial(Combiner),
+    /// The dimension must be whole.
+    Whole,
+}
+
+/// The capability of each factor of an op.
+pub fn capabilities(module: &Module, op: OpId, rule: &OpRule) -> Vec<Capability> {
+    let boolean = module
+        .results(op)
+        .first()
+        .and_then(|&value| module.tensor_type(value))
+        .is_some_and(|ty| ty.element.kind() == NumberKind::Bool);
+    (0..rule.factors.len())
+        .map(|index| {
+            if !can_split(module, op, rule, index) {
+                return Capability::Whole;
+            }
+            match rule.factors[index].kind {
+                FactorKind::PassThrough => Capability::Free,
+                FactorKind::Reduction(reducer) => match combiner(reducer, boolean) {
+                    Some(combiner) => Capability::Partial(combiner),
+                    None => Capability::Whole,
+                },
+                FactorKind::NeedReplication | FactorKind::Permutation => Capability::Whole,
+            }
+        })
+        .collect()
+}
+
+/// Whether the results of an op start from an operand: the inputs of a scatter, the initial values
+/// of a reduction. When the op is computed in parts that are summed, only one may start from it.
+/// (Of a maximum or minimum all may.)
+pub(super) fn is_accumulator(module: &Module, op: OpId, operand: usize) -> bool {
+    let results = module.results(op).len();
+    match module.kind(op) {
+        Op::Indexing(Indexing::Scatter(_)) => operand < results,
+        Op::Reduction(Reduction::Reduce(_)) => operand >= results,
+        _ => false,
+    }
+}
+
+/// How parts of a reduction combine as an unreduced value; of booleans, `or` is the maximum and
+/// `and` the minimum.
+pub fn combiner(reducer: Reducer, boolean: bool) -> Option<Combiner> {
+    match reducer {
+        Reducer::Sum if !boolean => Some(Combiner::Sum),
+        Reducer::Max => Some(Combiner::Max),
+        Reducer::Min => Some(Combiner::Min),
+        Reducer::Or if boolean => Some(Combiner::Max),
+        Reducer::And if boolean => Some(Combiner::Min),
+        Reducer::Sum
+        | Reducer::Or
+        | Reducer::And
+        | Reducer::Product
+        | Reducer::Xor
+        | Reducer::Other => None,
+    }
+}
+
+/// Whether the lowering of the op's family can split a factor at all.
+fn can_split(module: &Module, op: OpId, rule: &OpRule, factor: usize) -> bool {
+    match module.kind(op) {
+        Op::Movement(Movement::DynamicUpdateSlice) => {
+            // Where the update doesn't span the dimension, its place decides which shard changes.
+            rule.operands.get(1).is_none_or(|update| update.iter().flatten().any(|&f| f == factor))
+        }
+        Op::Convolution(Convolution::Conv(conv)) => {
+            // Groups tie features of operands and result together by their number, which the
+            // lowering would have to change.
+            let grouped = conv.feature_groups > 1 || conv.batch_groups > 1;
+            let batch = conv.dims.input_batch as usize;
+            let is_batch = rule.operands[0].get(batch).is_some_and(|dim| dim.contains(&factor))
+                && conv.batch_groups == 1;
+            !grouped || is_batch
+        }
+        Op::Random(_) | Op::Effects(_) => false,
+        Op::Elementwise(_)
+        | Op::Creation(_)
+        | Op::Dot(_)
+        | Op::Reduction(_)
+        | Op::Movement(_)
+        | Op::Indexing(_)
+        | Op::Sorting(_)
+        | Op::Linalg(_)
+        | Op::Normalization(_)
+        | Op::Control(_)
+        | Op::Collective(_)
+        | Op::Sdy(_)
+        | Op::Custom(_)
+        | Op::Opaque(_) => true,
+    }
+}
+
+/// Whether a factor's dimensions can be padded to a multiple of their shards. Where indices
+/// address a dimension, its true end matters.
+pub(super) fn may_pad(module: &Module, op: OpId, rule: &OpRule, factor: usize) -> bool {
+    match module.kind(op) {
+        Op::Indexing(_) => {
+            let tensors = rule.tensors().filter(|t| t.iter().any(|dim| dim.contains(&factor)));
+            tensors.count() > 1 && !is_input_only(rule, factor)
+        }
+        Op::Collective(_) | Op::Sdy(_) | Op::Custom(_) | Op::Opaque(_) | Op::Linalg(_) => false,
+        Op::Elementwise(_)
+        | Op::Creation(_)
+        | Op::Dot(_)
+        | Op::Convolution(_)
+        | Op::Reduction(_)
+        | Op::Movement(_)
+        | Op::Sorting(_)
+        | Op::Random(_)
+        | Op::Normalization(_)
+        | Op::Control(_)
+        | Op::Effects(_) => true,
+    }
+}
+
+/// Whether only the inputs of a gather or scatter (and a scatter's results, which have their
+/// shapes) have a factor: indices address it.
+fn is_input_only(rule: &OpRule, factor: usize) -> bool {
+    let has = |tensor: &Vec<_>| {
+        tensor.iter().any(|dim: &shard_propagate::rules::DimMapping| dim.contains(&factor))
+    };
+    let inputs = if rule.operands.len() > 2 { rule.results.len() } else { 1 };
+    !rule.operands.iter().skip(inputs).any(has)
+        && (rule.operands.len() > 2 || !rule.results.iter().any(has))
+}

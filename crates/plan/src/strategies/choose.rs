@@ -1,0 +1,239 @@
+//! Strategies of an op, and the choice between them by price.
+
+use shard_ir::sharding::{AxisList, Combiner, TensorSharding, axes};
+use shard_ir::{ElementType, MeshId, Module, OpId, ValueId};
+use shard_propagate::rules::{OpRule, TensorMapping};
+
+use super::capability::{is_accumulator, may_pad};
+use super::{Capability, capabilities};
+use crate::Pricing;
+use crate::factors::{FactorAxes, legalize, project, unproject};
+
+/// One way to compute an op in parts.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Strategy {
+    /// Axes of each factor of the op's rule.
+    pub factors: FactorAxes,
+    /// Sharding that each operand must have.
+    pub operands: Vec<TensorSharding>,
+    /// Sharding that each result has; unreduced where a reduction is split.
+    pub results: Vec<TensorSharding>,
+    /// Into how many different parts the work is split.
+    pub parts: u64,
+}
+
+/// The shardings that the op's values have, and that are wanted of its results.
+pub struct Wanted<'a> {
+    /// Shardings of the operands as they are; `None` for what isn't a tensor.
+    pub operands: &'a [Option<TensorSharding>],
+    /// Shardings that the results shall have in the end.
+    pub results: &'a [Option<TensorSharding>],
+}
+
+/// The distinct strategies that the shardings at hand suggest; there is always one. The first has
+/// along the results' factors just what the results shall have, and along the others (which are
+/// reduced) what the operands have: splitting the work less than that would be a waste. Others
+/// begin with one of the tensors and fill up from the rest.
+pub fn strategies(
+    module: &Module,
+    op: OpId,
+    rule: &OpRule,
+    mesh: MeshId,
+    wanted: &Wanted<'_>,
+) -> Vec<Strategy> {
+    let able = capabilities(module, op, rule);
+    let project_all = |mappings: &[TensorMapping], shardings: &[Option<TensorSharding>]| {
+        let pairs = mappings.iter().zip(shardings);
+        pairs
+            .filter_map(|(mapping, sharding)| Some(project(rule, mapping, sharding.as_ref()?)))
+            .collect::<Vec<FactorAxes>>()
+    };
+    let of_results = project_all(&rule.results, wanted.results);
+    let of_operands = project_all(&rule.operands, wanted.operands);
+    let mut found: Vec<Strategy> = Vec::new();
+    let mut add = |mut assignment: FactorAxes| {
+        legalize(rule, |factor| may_pad(module, op, rule, factor), &mut assignment);
+        let strategy = strategy(module, op, rule, mesh, &able, assignment);
+        if !found.contains(&strategy) {
+            found.push(strategy);
+        }
+    };
+
+    let nothing: FactorAxes = vec![AxisList::new(); rule.factors.len()];
+    let mut base = nothing.clone();
+    for proposal in &of_results {
+        merge(&mut base, proposal, &able);
+    }
+    let in_results = |factor: usize| rule.results.iter().flatten().any(|dim| dim.contains(&factor));
+    for proposal in &of_operands {
+        let mut reduced = proposal.clone();
+        for (factor, axes) in reduced.iter_mut().enumerate() {
+            if in_results(factor) {
+                axes.clear();
+            }
+        }
+        merge(&mut base, &reduced, &able);
+    }
+    add(base);
+
+    let proposals: Vec<&FactorAxes> = of_results.iter().chain(&of_operands).collect();
+    for first in 0..proposals.len() {
+        let order =
+            std::iter::once(first).chain((0..proposals.len()).filter(|&other| other != first));
+        let mut assignment = nothing.clone();
+        for source in order {
+            merge(&mut assignment, proposals[source], &able);
+        }
+        add(assignment);
+    }
+    found
+}
+
+/// Adds what one tensor proposes to factors that have nothing yet, without the axes that others
+/// use already.
+fn merge(assignment: &mut FactorAxes, proposal: &FactorAxes, able: &[Capability]) {
+    for factor in 0..assignment.len() {
+        if able[factor] == Capability::Whole || proposal[factor].is_empty() {
+            continue;
+        }
+        if assignment[factor].is_empty() {
+            let used: AxisList = assignment.iter().flatten().copied().collect();
+            let mut free = AxisList::new();
+            for &axis in &proposal[factor] {
+                if used.iter().any(|other| other.overlaps(axis)) {
+                    break;
+                }
+                free.push(axis);
+            }
+            assignment[factor] = free;
+        }
+    }
+}
+
+fn strategy(
+    module: &Module,
+    op: OpId,
+    rule: &OpRule,
+    mesh: MeshId,
+    able: &[Capability],
+    mut factors: FactorAxes,
+) -> Strategy {
+    // All partial factors of an op combine alike; if they don't, only those like the first split.
+    let mut combiner: Option<Combiner> = None;
+    let mut partial = AxisList::new();
+    for (axes, able) in factors.iter_mut().zip(able) {
+        if let Capability::Partial(own) = *able
+            && !axes.is_empty()
+        {
+            if *combiner.get_or_insert(own) == own {
+                partial.extend(axes.iter().copied());
+            } else {
+                axes.clear();
+            }
+        }
+    }
+    let partial = axes::sorted(&partial);
+    let sharding = |mapping: &TensorMapping, is_partial: bool| {
+        let sharding = unproject(mesh, mapping, &factors);
+        match combiner {
+            Some(combiner) if is_partial && !partial.is_empty() => {
+                sharding.with_unreduced(&partial, combiner)
+            }
+            _ => sharding,
+        }
+    };
+    let starts = |index| combiner == Some(Combiner::Sum) && is_accumulator(module, op, index);
+    Strategy {
+        operands: rule
+            .operands
+            .iter()
+            .enumerate()
+            .map(|(index, mapping)| sharding(mapping, starts(index)))
+            .collect(),
+        results: rule.results.iter().map(|mapping| sharding(mapping, true)).collect(),
+        parts: factors.iter().map(|list| axes::product(list)).product(),
+        factors,
+    }
+}
+
+/// The cheapest strategy: reshards of operands and results, and computing. None splits the work
+/// into fewer parts than the shardings of the results ask for.
+pub fn choose(
+    module: &Module,
+    op: OpId,
+    rule: &OpRule,
+    mesh: MeshId,
+    wanted: &Wanted<'_>,
+    pricing: &mut Pricing,
+) -> Strategy {
+    let mut candidates = strategies(module, op, rule, mesh, wanted);
+    let least = candidates[0].parts;
+    // Nothing moves and all that can be split is: most ops of a program.
+    if candidates.len() == 1 || is_free(&candidates[0], wanted) {
+        return candidates.swap_remove(0);
+    }
+    let prices: Vec<f64> = candidates
+        .iter()
+        .map(|candidate| match candidate.parts < least {
+            true => f64::INFINITY,
+            false => price(module, op, candidate, wanted, pricing),
+        })
+        .collect();
+    let mut best = 0;
+    for (index, seconds) in prices.iter().enumerate() {
+        if *seconds < prices[best] {
+            best = index;
+        }
+    }
+    candidates.swap_remove(best)
+}
+
+/// Whether a strategy takes the operands as they are and gives the results as they shall be.
+fn is_free(strategy: &Strategy, wanted: &Wanted<'_>) -> bool {
+    let same = |has: &[TensorSharding], given: &[Option<TensorSharding>]| {
+        has.iter()
+            .zip(given)
+            .all(|(has, given)| given.as_ref().is_none_or(|g| g.is_equivalent(has)))
+    };
+    same(&strategy.operands, wanted.operands) && same(&strategy.results, wanted.results)
+}
+
+fn price(
+    module: &Module,
+    op: OpId,
+    strategy: &Strategy,
+    wanted: &Wanted<'_>,
+    pricing: &mut Pricing,
+) -> f64 {
+    let mut seconds = 0.0;
+    let mut moved: Vec<(ValueId, &TensorSharding)> = Vec::new();
+    let mut bytes = 0.0;
+    for ((&value, to), from) in
+        module.operands(op).iter().zip(&strategy.operands).zip(wanted.operands)
+    {
+        let (Some(ty), Some(from)) = (module.tensor_type(value), from) else { continue };
+        bytes += ty.bytes() as f64 / shards(to);
+        // The same value used twice is moved once; a cheap one is computed again in place.
+        if !moved.contains(&(value, to)) && !crate::cheap::is_cheap(module, value) {
+            moved.push((value, to));
+            seconds += pricing.reshard(from, to, ty.bytes()).seconds;
+        }
+    }
+    for ((&value, from), to) in module.results(op).iter().zip(&strategy.results).zip(wanted.results)
+    {
+        let (Some(ty), Some(to)) = (module.tensor_type(value), to) else { continue };
+        bytes += ty.bytes() as f64 / shards(from);
+        seconds += pricing.reshard(from, to, ty.bytes()).seconds;
+    }
+    let flops = crate::cheap::flops(module, op) / strategy.parts as f64;
+    let element = module
+        .results(op)
+        .first()
+        .and_then(|&value| module.tensor_type(value))
+        .map_or(ElementType::F32, |ty| ty.element);
+    seconds + pricing.compute(element, flops, bytes)
+}
+
+fn shards(sharding: &TensorSharding) -> f64 {
+    sharding.tile_count().max(1) as f64
+}

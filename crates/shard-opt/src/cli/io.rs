@@ -1,0 +1,162 @@
+//! Reading inputs, writing results, and saying things on standard error.
+
+use std::io::{self, IsTerminal, Read, Write};
+use std::path::{Path, PathBuf};
+
+use anyhow::Context;
+use clap::{Args, ValueEnum};
+use shard_ir::{Diagnostic, Severity};
+use shard_opt::render::{self, Style};
+
+use super::Failure;
+
+/// The formats of programs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Format {
+    /// StableHLO in MLIR text
+    Stablehlo,
+    /// HLO text
+    Hlo,
+}
+
+/// Options of every command that reads a program.
+#[derive(Debug, Args)]
+pub(crate) struct InputArgs {
+    /// The program; standard input where it is `-` or left out
+    #[arg(value_name = "FILE")]
+    pub file: Option<PathBuf>,
+    /// The input's format, where its text doesn't tell (HLO text starts with HloModule)
+    #[arg(long, value_name = "FORMAT", value_enum)]
+    pub input_format: Option<Format>,
+}
+
+/// A program's text as it was read.
+#[derive(Debug)]
+pub(crate) struct Source {
+    /// Name for diagnostics.
+    pub name: String,
+    /// What it holds.
+    pub bytes: Vec<u8>,
+}
+
+impl Source {
+    /// Reads the program of a command line.
+    pub fn read(args: &InputArgs) -> Result<Source, Failure> {
+        let file = args.file.as_deref().filter(|file| *file != Path::new("-"));
+        let (name, bytes) = match file {
+            Some(file) => {
+                let bytes = std::fs::read(file)
+                    .with_context(|| format!("can't read '{}'", file.display()))?;
+                (file.display().to_string(), bytes)
+            }
+            None => {
+                let mut bytes = Vec::new();
+                io::stdin().lock().read_to_end(&mut bytes).context("can't read standard input")?;
+                ("<stdin>".to_owned(), bytes)
+            }
+        };
+        let source = Source { name, bytes };
+        source.check_format(args.input_format)?;
+        Ok(source)
+    }
+
+    fn check_format(&self, stated: Option<Format>) -> Result<(), Failure> {
+        let text = self.bytes.trim_ascii_start();
+        let format = stated.unwrap_or(match text.starts_with(b"HloModule") {
+            true => Format::Hlo,
+            false => Format::Stablehlo,
+        });
+        if format == Format::Stablehlo {
+            return Ok(());
+        }
+        let begin = self.bytes.len() - text.len();
+        let word = if text.starts_with(b"HloModule") { "HloModule".len() } else { 0 };
+        self.say(
+            &Diagnostic::error("HLO text can't be read yet, only StableHLO in MLIR text")
+                .at(begin..begin + word)
+                .help(
+                    "convert it first: hlo-translate --hlo-text-to-stablehlo FILE, or dump the \
+                     program before XLA gets it (JAX: lowered.as_text(debug_info=True))",
+                ),
+        );
+        Err(Failure::Said)
+    }
+
+    /// The text for diagnostics to point into.
+    pub fn input(&self) -> render::Input<'_> {
+        render::Input { name: &self.name, bytes: &self.bytes }
+    }
+
+    /// Says a diagnostic on standard error.
+    pub fn say(&self, diagnostic: &Diagnostic) {
+        say(&render::render(diagnostic, self.input(), style()));
+    }
+
+    /// Says all diagnostics; fails if one is an error.
+    pub fn say_all<'d>(
+        &self,
+        diagnostics: impl IntoIterator<Item = &'d Diagnostic>,
+    ) -> Result<(), Failure> {
+        let mut failed = false;
+        for diagnostic in diagnostics {
+            self.say(diagnostic);
+            failed |= diagnostic.severity == Severity::Error;
+        }
+        if failed { Err(Failure::Said) } else { Ok(()) }
+    }
+
+    /// Says an error and fails.
+    pub fn fail(&self, diagnostic: &Diagnostic) -> Failure {
+        self.say(diagnostic);
+        Failure::Said
+    }
+}
+
+/// How diagnostics look on this standard error.
+fn style() -> Style {
+    let colors = std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
+    match terminal_width() {
+        Some(width) => Style::Terminal { width, color: colors },
+        None => Style::Plain,
+    }
+}
+
+/// Columns of the terminal that standard error is.
+pub(crate) fn terminal_width() -> Option<usize> {
+    if !io::stderr().is_terminal() {
+        return None;
+    }
+    let size = terminal_size::terminal_size_of(io::stderr());
+    Some(size.map_or(100, |(width, _)| usize::from(width.0)))
+}
+
+/// Writes text to standard error, which nobody may read.
+pub(crate) fn say(text: &str) {
+    let _ = io::stderr().lock().write_all(text.as_bytes());
+}
+
+/// Writes a result to a file, or to standard output where it is `-` or `None`.
+pub(crate) fn write_result(file: Option<&Path>, text: &str) -> Result<(), Failure> {
+    match file.filter(|file| *file != Path::new("-")) {
+        Some(file) => std::fs::write(file, text)
+            .with_context(|| format!("can't write '{}'", file.display()))
+            .map_err(Failure::from),
+        None => {
+            let mut out = io::stdout().lock();
+            match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+                // Whoever reads has read enough.
+                Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+                result => result.context("can't write to standard output").map_err(Failure::from),
+            }
+        }
+    }
+}
+
+/// Columns of the terminal that standard output is.
+pub(crate) fn output_width() -> Option<usize> {
+    if !io::stdout().is_terminal() {
+        return None;
+    }
+    let size = terminal_size::terminal_size_of(io::stdout());
+    Some(size.map_or(100, |(width, _)| usize::from(width.0)))
+}

@@ -1,0 +1,7 @@
+//! The command `shard-opt`.
+
+mod cli;
+
+fn main() -> std::process::ExitCode {
+    cli::main()
+}

@@ -1,0 +1,11 @@
+//! The report as JSON.
+
+use super::Report;
+
+/// The report with a line break at its end.
+pub(super) fn render(report: &Report) -> String {
+    // Numbers that aren't finite are written as `null`; nothing else can go wrong.
+    let mut text = serde_json::to_string_pretty(report).unwrap_or_default();
+    text.push('\n');
+    text
+}

@@ -1,0 +1,182 @@
+//! Comparing what a device has with its part of what was expected.
+
+use shard_ir::{ElementType, NumberKind};
+use shard_pjrt::HostArray;
+
+use super::elements;
+use super::report::Mismatch;
+use super::shards::{self, Part};
+
+/// How elements are compared.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Rule {
+    /// Bit for bit.
+    Exact,
+    /// |a - b| is at most `tolerance` times |b| + `rms`.
+    Within {
+        /// The part.
+        tolerance: f64,
+        /// Root mean square of what is expected.
+        rms: f64,
+    },
+}
+
+impl Rule {
+    /// The rule for an expected array.
+    pub fn of(expected: &HostArray, tolerance: Option<f64>) -> Rule {
+        match tolerance {
+            None => Rule::Exact,
+            Some(tolerance) => Rule::Within { tolerance, rms: rms(expected) },
+        }
+    }
+}
+
+/// What comparisons found.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Found {
+    /// Elements compared.
+    pub compared: u64,
+    /// Elements that differ.
+    pub differing: u64,
+    /// The largest error, in units of what is allowed.
+    pub worst: f64,
+    /// The first differences.
+    pub examples: Vec<Mismatch>,
+}
+
+/// Where a comparison happens.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Place {
+    /// The run, from 0.
+    pub run: usize,
+    /// The device.
+    pub device: usize,
+}
+
+/// Differences that are kept to be shown.
+const EXAMPLES: usize = 3;
+
+/// Compares a device's array with its part of the expected one, padding left out.
+pub(super) fn compare(
+    expected: &HostArray,
+    found: &HostArray,
+    part: &Part,
+    rule: Rule,
+    place: Place,
+    sum: &mut Found,
+) {
+    let element = expected.element_type;
+    let width = element.storage_bytes();
+    shards::for_each_inside(&part.inside, |index| {
+        let global: Vec<i64> = index.iter().zip(&part.offsets).map(|(at, off)| at + off).collect();
+        let from = shards::position(&expected.dims, global.iter().copied()) * width;
+        let at = shards::position(&part.shape, index.iter().copied()) * width;
+        let (want, have) = (&expected.bytes[from..from + width], &found.bytes[at..at + width]);
+        sum.compared += 1;
+        let error = error(element, want, have, rule);
+        if error > 1.0 {
+            sum.differing += 1;
+            if sum.examples.len() < EXAMPLES {
+                sum.examples.push(Mismatch {
+                    run: place.run,
+                    device: place.device,
+                    index: global,
+                    expected: elements::text(element, want),
+                    found: elements::text(element, have),
+                });
+            }
+        }
+        sum.worst = sum.worst.max(error);
+    });
+}
+
+/// The error in units of what is allowed; infinite where nothing is allowed.
+fn error(element: ElementType, want: &[u8], have: &[u8], rule: Rule) -> f64 {
+    if want == have {
+        return 0.0;
+    }
+    let Rule::Within { tolerance, rms } = rule else { return f64::INFINITY };
+    let (want, have) = (elements::parts(element, want), elements::parts(element, have));
+    if want == have || want.iter().zip(&have).all(|(a, b)| a == b || a.is_nan() && b.is_nan()) {
+        return 0.0;
+    }
+    let size = want[0].hypot(want[1]);
+    let error = (have[0] - want[0]).hypot(have[1] - want[1]);
+    let allowed = tolerance * (size + rms);
+    match error / allowed {
+        ratio if ratio.is_finite() => ratio,
+        _ => f64::INFINITY,
+    }
+}
+
+/// Root mean square of the finite elements.
+fn rms(array: &HostArray) -> f64 {
+    let (mut sum, mut count) = (0.0, 0u64);
+    for_each_number(array, |[real, imaginary]| {
+        let square = real * real + imaginary * imaginary;
+        if square.is_finite() {
+            sum += square;
+            count += 1;
+        }
+    });
+    if count == 0 { 0.0 } else { (sum / count as f64).sqrt() }
+}
+
+/// The part of the elements that is finite; 1 for types that have nothing else.
+pub(super) fn finite(array: &HostArray) -> f64 {
+    let (mut finite, mut count) = (0u64, 0u64);
+    for_each_number(array, |parts| {
+        count += 1;
+        finite += u64::from(parts.iter().all(|part| part.is_finite()));
+    });
+    if count == 0 { 1.0 } else { finite as f64 / count as f64 }
+}
+
+fn for_each_number(array: &HostArray, mut visit: impl FnMut([f64; 2])) {
+    let element = array.element_type;
+    if !matches!(element.kind(), NumberKind::Float | NumberKind::Complex) {
+        return;
+    }
+    for bytes in array.bytes.chunks_exact(element.storage_bytes()) {
+        visit(elements::parts(element, bytes));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn floats(values: &[f32]) -> HostArray {
+        let bytes = values.iter().flat_map(|value| value.to_le_bytes()).collect();
+        HostArray { element_type: ElementType::F32, dims: vec![values.len() as i64], bytes }
+    }
+
+    fn found(expected: &[f32], have: &[f32], tolerance: Option<f64>) -> Found {
+        let expected = floats(expected);
+        let dims = expected.dims.clone();
+        let part = Part { offsets: vec![0], shape: dims.clone(), inside: dims };
+        let rule = Rule::of(&expected, tolerance);
+        let mut sum = Found::default();
+        compare(&expected, &floats(have), &part, rule, Place { run: 0, device: 3 }, &mut sum);
+        sum
+    }
+
+    #[test]
+    fn errors_are_measured_against_size_and_rms() {
+        let nan = f32::NAN;
+        assert_eq!(found(&[1.0, nan], &[1.0, nan], Some(1e-4)).differing, 0);
+        assert_eq!(found(&[1.0, 0.0], &[1.0, 5e-5], Some(1e-4)).differing, 0);
+        assert_eq!(found(&[1.0, 0.0], &[1.0, 5e-5], None).differing, 1);
+        let wrong = found(&[1.0, 0.0], &[1.0, nan], Some(1e-4));
+        assert_eq!((wrong.differing, wrong.worst), (1, f64::INFINITY));
+        assert_eq!(wrong.examples[0].index, [1]);
+        assert_eq!(wrong.examples[0].device, 3);
+        // Nothing but zero equals zero, of whatever sign.
+        assert_eq!(found(&[0.0, 0.0], &[-0.0, 1e-30], Some(1e-4)).differing, 1);
+    }
+
+    #[test]
+    fn finite_parts() {
+        assert_eq!(finite(&floats(&[1.0, f32::NAN, 2.0, f32::INFINITY])), 0.5);
+    }
+}

@@ -1,0 +1,127 @@
+//! The deletion test: without any one of its collectives, a partitioned program must fail.
+//!
+//! One program is compiled in which each collective can be switched off at run time
+//! (`switch-collectives`), and run once for each. A collective whose removal nothing notices is
+//! superfluous, or the check is blind where it matters.
+
+use serde::Serialize;
+use shard_ir::{ElementType, Module};
+use shard_passes::pipeline::{Partitioned, provenance};
+use shard_passes::switch_collectives;
+use shard_pjrt::{Client, HostArray};
+
+use super::{Prepared, VerifyError, VerifyReport, compile};
+use crate::report::table::{Align, Table};
+
+/// A collective and what became of the program without it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Deleted {
+    /// What it is, such as `stablehlo.all_reduce`.
+    pub op: String,
+    /// Type of its first result.
+    #[serde(rename = "type")]
+    pub ty: String,
+    /// Whether some result on some device was wrong without it.
+    pub noticed: bool,
+    /// Why it is there.
+    pub reason: Option<String>,
+    /// Where it comes from.
+    pub location: String,
+}
+
+/// What the deletion test found.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct DeletionReport {
+    /// The check of the program with all its collectives.
+    pub with_all: VerifyReport,
+    /// Each collective, in the order of the program.
+    pub deleted: Vec<Deleted>,
+}
+
+impl DeletionReport {
+    /// Whether the program passes, and fails without any one of its collectives.
+    pub fn passed(&self) -> bool {
+        self.with_all.passed() && self.deleted.iter().all(|deleted| deleted.noticed)
+    }
+
+    /// Collectives whose removal changes nothing.
+    pub fn unnoticed(&self) -> impl Iterator<Item = &Deleted> {
+        self.deleted.iter().filter(|deleted| !deleted.noticed)
+    }
+
+    /// As JSON.
+    pub fn to_json(&self) -> String {
+        let mut text = serde_json::to_string_pretty(self).unwrap_or_default();
+        text.push('\n');
+        text
+    }
+
+    /// As text: the collectives that aren't noticed, and a count.
+    pub fn to_text(&self, width: usize) -> String {
+        let mut text = String::new();
+        let unnoticed: Vec<&Deleted> = self.unnoticed().collect();
+        let count = self.deleted.len();
+        text.push_str(&format!(
+            "{} of {count} collectives are noticed when they are missing\n",
+            count - unnoticed.len()
+        ));
+        if !unnoticed.is_empty() {
+            text.push_str("\nwithout these every result is as before:\n");
+            let mut table = Table::new(&[Align::Left; 4]);
+            for deleted in unnoticed {
+                let reason = deleted.reason.clone().unwrap_or_default();
+                let (op, ty) = (deleted.op.clone(), deleted.ty.clone());
+                table.row([op, ty, deleted.location.clone(), reason]);
+            }
+            table.write(&mut text, width);
+        }
+        text
+    }
+}
+
+/// Runs the deletion test.
+///
+/// # Errors
+/// As [`super::verify`].
+pub fn delete_collectives(
+    partitioned: &Partitioned,
+    prepared: &Prepared,
+    client: &Client,
+) -> Result<DeletionReport, VerifyError> {
+    let mut module = partitioned.module.clone();
+    let ops = switch_collectives::run(&mut module).map_err(VerifyError::Pass)?;
+    let executable = compile(client, &module, "compiling the program with switches")?;
+    let with_all = prepared.check(&executable, &[number(switch_collectives::NONE)])?;
+    let mut deleted = Vec::with_capacity(ops.len());
+    for (index, op) in ops.into_iter().enumerate() {
+        let noticed = prepared.differs(&executable, &[number(index as i32)])?;
+        let (reason, place) = provenance(&module, module.op(op).loc);
+        deleted.push(Deleted {
+            op: module.op_name(op).to_owned(),
+            ty: type_text(&module, op),
+            noticed,
+            reason,
+            location: match place {
+                shard_ir::Place::Source { file, line, .. } => format!("{file}:{line}"),
+                shard_ir::Place::Text(range) => format!("byte {}", range.start),
+                shard_ir::Place::Nowhere => String::new(),
+            },
+        });
+    }
+    Ok(DeletionReport { with_all, deleted })
+}
+
+fn number(value: i32) -> HostArray {
+    let bytes = value.to_le_bytes().to_vec();
+    HostArray { element_type: ElementType::I32, dims: Vec::new(), bytes }
+}
+
+fn type_text(module: &Module, op: shard_ir::OpId) -> String {
+    match module.results(op).first().and_then(|&value| module.tensor_type(value)) {
+        Some(ty) => {
+            let dims: Vec<String> = ty.dims.iter().map(i64::to_string).collect();
+            format!("{}[{}]", ty.element, dims.join(","))
+        }
+        None => String::new(),
+    }
+}

@@ -1,0 +1,441 @@
+//! Checking a partitioned program by execution.
+//!
+//! The whole program runs on one device, the partitioned one on all devices of its mesh, on the
+//! same inputs; every result on every device is compared with its part of the whole. A check that
+//! can't fail is worth nothing, so inputs are drawn to keep results alive ([`roles`]), padding
+//! holds poison, and a result that is not finite or that no input changes is *inconclusive*, which
+//! is a failure. Whether a check can fail is tested by [`deletion`]: without any one of its
+//! collectives, a program must fail.
+
+mod compare;
+pub mod deletion;
+mod draw;
+pub mod elements;
+mod reference;
+mod report;
+pub mod roles;
+mod shards;
+
+use shard_ir::sharding::{Mesh, TensorSharding};
+use shard_ir::{Attr, Diagnostic, Module};
+use shard_passes::pipeline::{InterfaceValue, Partitioned};
+use shard_pjrt::{Client, CompileOptions, Executable, HostArray, Program};
+use shard_text::PrintOptions;
+
+pub use report::{Mismatch, ResultReport, Status, VerifyReport};
+
+use compare::{Found, Place, Rule};
+use shards::Part;
+
+/// How to check.
+#[derive(Clone, Debug, PartialEq)]
+pub struct VerifyOptions {
+    /// How many inputs are tried.
+    pub runs: usize,
+    /// What inputs are drawn from.
+    pub seed: u64,
+    /// The tolerance of floats, in place of that of their types.
+    pub tolerance: Option<f64>,
+}
+
+impl Default for VerifyOptions {
+    fn default() -> Self {
+        VerifyOptions { runs: 2, seed: 0, tolerance: None }
+    }
+}
+
+/// Why a program can't be checked.
+#[derive(Debug, thiserror::Error)]
+pub enum VerifyError {
+    /// The plugin fails.
+    #[error("{stage}: {error}")]
+    Plugin {
+        /// What was being done.
+        stage: &'static str,
+        /// What the plugin says.
+        #[source]
+        error: shard_pjrt::Error,
+    },
+    /// A pass fails.
+    #[error("{0}")]
+    Pass(Diagnostic),
+    /// The program has no mesh.
+    #[error("the partitioned program has no mesh")]
+    Mesh,
+    /// The program runs on another number of devices than the client has.
+    #[error("the program runs on {needed} devices, and the plugin has {found}")]
+    Devices {
+        /// Devices of the mesh.
+        needed: usize,
+        /// Devices of the client.
+        found: usize,
+    },
+    /// An argument can't be drawn.
+    #[error(
+        "argument {index} can't be drawn: it is no tensor, has a size known only at run time, or \
+         takes too much memory"
+    )]
+    Argument {
+        /// Its number.
+        index: usize,
+    },
+    /// A sharding doesn't fit its value, or a device has another shape than it says.
+    #[error("{what} {index} of device {device} hasn't the shape that its sharding gives")]
+    Shape {
+        /// `argument` or `result`.
+        what: &'static str,
+        /// Its number.
+        index: usize,
+        /// The device.
+        device: usize,
+    },
+}
+
+impl VerifyError {
+    fn plugin(stage: &'static str) -> impl Fn(shard_pjrt::Error) -> VerifyError {
+        move |error| VerifyError::Plugin { stage, error }
+    }
+}
+
+/// Runs the whole and the partitioned program on the same inputs and compares every result on
+/// every device.
+///
+/// `whole` is the program as it was read; `client` has as many devices as the mesh, or more.
+///
+/// # Errors
+/// If one of the programs can't be compiled or run. That results differ is no error: see
+/// [`VerifyReport::passed`].
+pub fn verify(
+    partitioned: &Partitioned,
+    whole: &Module,
+    client: &Client,
+    options: &VerifyOptions,
+) -> Result<VerifyReport, VerifyError> {
+    let prepared = Prepared::new(partitioned, whole, client, options)?;
+    let executable = compile(client, &partitioned.module, "compiling the partitioned program")?;
+    prepared.check(&executable, &[])
+}
+
+/// Inputs and what the whole program makes of them, to check partitioned programs against.
+#[derive(Debug)]
+pub struct Prepared {
+    devices: usize,
+    /// For each run, each device's arguments.
+    inputs: Vec<Vec<Vec<HostArray>>>,
+    /// For each run, the results.
+    expected: Vec<Vec<HostArray>>,
+    /// For each result, each device's part.
+    parts: Vec<Vec<Part>>,
+    /// For each result, how it is compared.
+    tolerances: Vec<Option<f64>>,
+    /// What is known of each result before the partitioned program runs.
+    blank: Vec<ResultReport>,
+    reference: &'static str,
+    seed: u64,
+}
+
+impl Prepared {
+    /// Draws inputs and runs the whole program on them.
+    ///
+    /// # Errors
+    /// If the whole program can't be compiled or run.
+    pub fn new(
+        partitioned: &Partitioned,
+        whole: &Module,
+        client: &Client,
+        options: &VerifyOptions,
+    ) -> Result<Prepared, VerifyError> {
+        let mesh = mesh_of(partitioned)?;
+        let devices = usize::try_from(mesh.device_count()).unwrap_or(usize::MAX);
+        if devices > client.device_count() {
+            return Err(VerifyError::Devices { needed: devices, found: client.device_count() });
+        }
+        let mut inlined = whole.clone();
+        shard_passes::inline_calls::run(&mut inlined).map_err(VerifyError::Pass)?;
+        let roles = roles::roles(&inlined);
+
+        let reference = reference::Reference::new(partitioned, whole, &mesh, client)?;
+        let runs = options.runs.max(1);
+        let (mut inputs, mut expected) = (Vec::new(), Vec::new());
+        for run in 0..runs {
+            let globals = draw::arguments(&inlined, &roles, seed_of(options.seed, run))?;
+            expected.push(reference.run(&globals)?);
+            inputs.push(cut(partitioned, &mesh, devices, &globals)?);
+        }
+        // Draws until every result has changed once; some depend on little.
+        let mut extra: Vec<Vec<HostArray>> = Vec::new();
+        let changed = |index: usize, extra: &[Vec<HostArray>]| {
+            let first = &expected[0][index];
+            expected[1..].iter().chain(extra).any(|results| results[index] != *first)
+        };
+        let count = expected[0].len();
+        for redraw in 0..MOST_REDRAWS {
+            if (0..count).all(|index| changed(index, &extra)) {
+                break;
+            }
+            let seed = seed_of(options.seed, runs + redraw);
+            extra.push(reference.run(&draw::arguments(&inlined, &roles, seed)?)?);
+        }
+
+        let coarsest = coarsest_float(&inlined);
+        let mut parts = Vec::new();
+        let mut tolerances = Vec::new();
+        let mut blank = Vec::new();
+        for (index, (result, value)) in expected[0].iter().zip(&partitioned.results).enumerate() {
+            parts.push(parts_of(value, &mesh, devices, &result.dims, "result")?);
+            let own = elements::tolerance(result.element_type);
+            let tolerance = own.map(|own| {
+                options.tolerance.unwrap_or_else(|| coarsest.map_or(own, |other| own.max(other)))
+            });
+            tolerances.push(tolerance);
+            let finite = expected.iter().map(|run| compare::finite(&run[index]));
+            blank.push(ResultReport {
+                index,
+                name: value.name.clone(),
+                ty: report::type_text(result),
+                status: Status::Equal,
+                tolerance,
+                finite: finite.fold(1.0, f64::min),
+                changed: changed(index, &extra),
+                compared: 0,
+                differing: 0,
+                worst: 0.0,
+                examples: Vec::new(),
+            });
+        }
+        Ok(Prepared {
+            devices,
+            inputs,
+            expected,
+            parts,
+            tolerances,
+            blank,
+            reference: reference.name(),
+            seed: options.seed,
+        })
+    }
+
+    /// Devices that the program runs on.
+    pub fn devices(&self) -> usize {
+        self.devices
+    }
+
+    /// Runs a partitioned program and compares every result on every device. `further` are
+    /// arguments that it takes beside those of the whole program, the same on every device.
+    ///
+    /// # Errors
+    /// If the program can't be run.
+    pub fn check(
+        &self,
+        executable: &Executable,
+        further: &[HostArray],
+    ) -> Result<VerifyReport, VerifyError> {
+        let mut found: Vec<Found> = self.blank.iter().map(|_| Found::default()).collect();
+        for run in 0..self.inputs.len() {
+            self.check_run(executable, further, run, &mut found)?;
+        }
+        Ok(self.report(found))
+    }
+
+    /// Whether a partitioned program gives something else on some device: as
+    /// [`Prepared::check`], up to the first run that tells.
+    ///
+    /// # Errors
+    /// As [`Prepared::check`].
+    pub fn differs(
+        &self,
+        executable: &Executable,
+        further: &[HostArray],
+    ) -> Result<bool, VerifyError> {
+        for run in 0..self.inputs.len() {
+            let mut found: Vec<Found> = self.blank.iter().map(|_| Found::default()).collect();
+            self.check_run(executable, further, run, &mut found)?;
+            if found.iter().any(|found| found.differing > 0) {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    fn check_run(
+        &self,
+        executable: &Executable,
+        further: &[HostArray],
+        run: usize,
+        found: &mut [Found],
+    ) -> Result<(), VerifyError> {
+        let mut inputs = self.inputs[run].clone();
+        for list in &mut inputs {
+            list.extend_from_slice(further);
+        }
+        let lists = executable
+            .execute(&inputs)
+            .map_err(VerifyError::plugin("running the partitioned program"))?;
+        for (index, expected) in self.expected[run].iter().enumerate() {
+            let rule = Rule::of(expected, self.tolerances[index]);
+            for (device, list) in lists.iter().enumerate() {
+                let part = &self.parts[index][device];
+                let array = list.get(index).filter(|array| {
+                    array.dims == part.shape && array.element_type == expected.element_type
+                });
+                let Some(array) = array else {
+                    return Err(VerifyError::Shape { what: "result", index, device });
+                };
+                let place = Place { run, device };
+                compare::compare(expected, array, part, rule, place, &mut found[index]);
+            }
+        }
+        Ok(())
+    }
+
+    fn report(&self, found: Vec<Found>) -> VerifyReport {
+        let results = self
+            .blank
+            .iter()
+            .zip(found)
+            .map(|(blank, found)| {
+                let status = if found.differing > 0 {
+                    Status::Different
+                } else if blank.finite < MOST_FINITE || !blank.changed {
+                    Status::Inconclusive
+                } else {
+                    Status::Equal
+                };
+                ResultReport {
+                    status,
+                    compared: found.compared,
+                    differing: found.differing,
+                    worst: found.worst,
+                    examples: found.examples,
+                    ..blank.clone()
+                }
+            })
+            .collect();
+        VerifyReport {
+            schema_version: report::SCHEMA_VERSION,
+            devices: self.devices,
+            runs: self.inputs.len(),
+            seed: self.seed,
+            reference: self.reference,
+            results,
+        }
+    }
+}
+
+/// Further inputs that are tried on results that haven't changed.
+const MOST_REDRAWS: usize = 4;
+
+/// A result with a smaller part of finite elements is inconclusive.
+const MOST_FINITE: f64 = 0.99;
+
+fn seed_of(seed: u64, run: usize) -> u64 {
+    seed.wrapping_mul(0x2545_f491_4f6c_dd1d).wrapping_add(run as u64)
+}
+
+/// The tolerance of the coarsest float type of a program: what passes through it is no better.
+fn coarsest_float(module: &Module) -> Option<f64> {
+    let func = module.main_func()?;
+    let mut coarsest: Option<f64> = None;
+    let mut look = |value: shard_ir::ValueId| {
+        let tolerance = module.tensor_type(value).and_then(|ty| elements::tolerance(ty.element));
+        if let Some(tolerance) = tolerance {
+            coarsest = Some(coarsest.map_or(tolerance, |coarsest| coarsest.max(tolerance)));
+        }
+    };
+    module.args(func).iter().copied().for_each(&mut look);
+    module.walk(module.funcs[func].body, |op| {
+        module.results(op).iter().copied().for_each(&mut look);
+    });
+    coarsest
+}
+
+fn parts_of(
+    value: &InterfaceValue,
+    mesh: &Mesh,
+    devices: usize,
+    dims: &[i64],
+    what: &'static str,
+) -> Result<Vec<Part>, VerifyError> {
+    let sharding: Option<&TensorSharding> = value.sharding.as_ref();
+    (0..devices)
+        .map(|device| {
+            shards::part(sharding, mesh, device as u64, dims).ok_or(VerifyError::Shape {
+                what,
+                index: value.index,
+                device,
+            })
+        })
+        .collect()
+}
+
+/// Every device's part of the arguments.
+fn cut(
+    partitioned: &Partitioned,
+    mesh: &Mesh,
+    devices: usize,
+    globals: &[HostArray],
+) -> Result<Vec<Vec<HostArray>>, VerifyError> {
+    let mut lists = vec![Vec::with_capacity(globals.len()); devices];
+    for (value, global) in partitioned.parameters.iter().zip(globals) {
+        let parts = parts_of(value, mesh, devices, &global.dims, "argument")?;
+        for (list, part) in lists.iter_mut().zip(&parts) {
+            list.push(shards::cut(global, part));
+        }
+    }
+    Ok(lists)
+}
+
+fn mesh_of(partitioned: &Partitioned) -> Result<Mesh, VerifyError> {
+    let id = shard_passes::meshes::main_mesh(&partitioned.whole).ok_or(VerifyError::Mesh)?;
+    Ok(partitioned.whole.meshes[id].mesh.clone())
+}
+
+/// Draws arguments for the main function of a program.
+///
+/// # Errors
+/// If an argument has a type or a shape that can't be drawn, or calls can't be inlined.
+pub fn draw_arguments(module: &Module, seed: u64) -> Result<Vec<HostArray>, VerifyError> {
+    let mut inlined = module.clone();
+    shard_passes::inline_calls::run(&mut inlined).map_err(VerifyError::Pass)?;
+    draw::arguments(&inlined, &roles::roles(&inlined), seed_of(seed, 0))
+}
+
+/// Every device's part of the arguments of a partitioned program; padding is poison.
+///
+/// # Errors
+/// If a sharding doesn't fit its argument.
+pub fn cut_arguments(
+    partitioned: &Partitioned,
+    globals: &[HostArray],
+) -> Result<Vec<Vec<HostArray>>, VerifyError> {
+    let mesh = mesh_of(partitioned)?;
+    let devices = usize::try_from(mesh.device_count()).unwrap_or(usize::MAX);
+    cut(partitioned, &mesh, devices, globals)
+}
+
+/// The options with which a partitioned program is compiled: it says itself whether its devices
+/// are partitions or replicas.
+pub fn compile_options(module: &Module) -> CompileOptions {
+    let count = |name: &str| match module.attr(module.attrs, name) {
+        Some(Attr::Int(count, _)) => usize::try_from(*count).unwrap_or(1).max(1),
+        _ => 1,
+    };
+    match (count("mhlo.num_partitions"), count("mhlo.num_replicas")) {
+        (1, replicas) => CompileOptions::replicas(replicas),
+        (partitions, replicas) => {
+            CompileOptions { num_replicas: replicas, ..CompileOptions::partitions(partitions) }
+        }
+    }
+}
+
+/// Prints and compiles a partitioned program.
+pub(crate) fn compile(
+    client: &Client,
+    module: &Module,
+    stage: &'static str,
+) -> Result<Executable, VerifyError> {
+    let text = shard_text::print(module, &PrintOptions::default());
+    client
+        .compile(&Program::Mlir(&text), &compile_options(module))
+        .map_err(VerifyError::plugin(stage))
+}

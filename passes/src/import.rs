@@ -1,0 +1,232 @@
+//! `import`: annotations become one mesh and shardings on values.
+//!
+//! Meshes that are equal become one; the command line's mesh, arguments and results are put in
+//! place of what the program has.
+
+use shard_ir::ops::{Op, Sdy};
+use shard_ir::sharding::{Mesh, TensorSharding, parse_sharding};
+use shard_ir::{AttrsId, Diagnostic, FuncId, Item, LocId, MeshDef, MeshId, Module, ShardingId};
+
+use crate::shardings::{map_shardings, walk_module};
+
+/// What the command line says about a program.
+#[derive(Clone, Debug, Default)]
+pub struct ImportOptions {
+    /// The mesh, in place of the one the program names.
+    pub mesh: Option<Mesh>,
+    /// Shardings of arguments: name or index, and the sharding's text.
+    pub arguments: Vec<(String, String)>,
+    /// Shardings of results: index (or name), and the sharding's text.
+    pub results: Vec<(String, String)>,
+}
+
+/// Runs the pass.
+///
+/// # Errors
+/// If the mesh can't be put in place of the program's, if meshes don't fit together, or an
+/// argument or result isn't there.
+pub fn run(module: &mut Module, options: &ImportOptions) -> Result<(), Diagnostic> {
+    if let Some(mesh) = &options.mesh {
+        replace_mesh(module, mesh)?;
+    }
+    unify_meshes(module)?;
+    let Some(func) = module.main_func() else { return Ok(()) };
+    for (name, text) in &options.arguments {
+        let index = find_argument(module, func, name)?;
+        let value = module.args(func)[index];
+        let sharding = parse(module, text, module.tensor_type(value).map_or(0, |ty| ty.rank()))?;
+        module.shardings[value] = sharding.into();
+    }
+    for (name, text) in &options.results {
+        let index = find_result(module, func, name)?;
+        let ty = module.funcs[func].results[index].ty;
+        let rank = module.ty(ty).as_tensor().map_or(0, |ty| ty.rank());
+        let sharding = parse(module, text, rank)?;
+        module.funcs[func].results[index].sharding = sharding.into();
+    }
+    Ok(())
+}
+
+fn replace_mesh(module: &mut Module, wanted: &Mesh) -> Result<(), Diagnostic> {
+    wanted.verify().map_err(|error| Diagnostic::error(format!("--mesh: {error}")))?;
+    let names = |mesh: &Mesh| -> Vec<String> {
+        mesh.axes.iter().map(|axis| axis.name.to_string()).collect()
+    };
+    let meshes: Vec<MeshId> = module.meshes.keys().collect();
+    let mut placed = false;
+    for id in meshes {
+        let old = module.meshes[id].mesh.clone();
+        if old.is_maximal() {
+            continue;
+        }
+        if names(&old) != names(wanted) {
+            return Err(Diagnostic::error(format!(
+                "--mesh has the axes {:?}, the program's mesh {:?}",
+                names(wanted),
+                names(&old)
+            ))
+            .at_loc(module, module.meshes[id].loc)
+            .help("give each axis of the program's mesh a size, in its order"));
+        }
+        placed = true;
+        if old.same_axes(wanted) {
+            continue;
+        }
+        let mut manual = None;
+        walk_module(module, |op| {
+            if matches!(module.kind(op), Op::Sdy(Sdy::ManualComputation(_))) {
+                manual.get_or_insert(op);
+            }
+        });
+        if let Some(op) = manual {
+            return Err(Diagnostic::error(
+                "is written for the sizes of the program's mesh, which --mesh changes",
+            )
+            .at_op(module, op)
+            .help("trace the program anew with the mesh that you want"));
+        }
+        module.meshes[id].mesh = wanted.clone();
+    }
+    if !placed {
+        let name = module.symbol("mesh");
+        let id = module.meshes.push(MeshDef {
+            name: Some(name),
+            mesh: wanted.clone(),
+            attrs: AttrsId::EMPTY,
+            loc: LocId::UNKNOWN,
+        });
+        module.items.insert(0, Item::Mesh(id));
+        return Ok(());
+    }
+    // Whole axes are written with their size, so shardings have to learn the new ones.
+    let meshes = module.meshes.clone();
+    map_shardings(module, |_, sharding| {
+        let mesh = &meshes[sharding.mesh].mesh;
+        let mut sharding = sharding.clone();
+        let lists = sharding.dims.iter_mut().map(|dim| &mut dim.axes);
+        for list in lists.chain([&mut sharding.replicated, &mut sharding.unreduced]) {
+            for axis in list.iter_mut() {
+                if axis.pre == 1
+                    && let Some(whole) = mesh.whole_axis(axis.axis)
+                {
+                    *axis = whole;
+                }
+            }
+        }
+        sharding
+    });
+    Ok(())
+}
+
+/// Makes all shardings refer to one of several equal meshes.
+fn unify_meshes(module: &mut Module) -> Result<(), Diagnostic> {
+    let Some(main) = crate::meshes::main_mesh(module) else { return Ok(()) };
+    let mesh = module.meshes[main].mesh.clone();
+    let mut same: Vec<MeshId> = Vec::new();
+    for (id, def) in &module.meshes {
+        if def.mesh == mesh {
+            same.push(id);
+        } else if !def.mesh.is_maximal() && def.mesh.device_count() > 1 {
+            return Err(Diagnostic::error(format!(
+                "the program has two meshes that differ: {:?} and {:?}",
+                axes_text(&mesh),
+                axes_text(&def.mesh)
+            ))
+            .at_loc(module, def.loc)
+            .help("use one mesh for the whole program"));
+        }
+    }
+    if same.len() > 1 {
+        map_shardings(module, |_, sharding| {
+            let mut sharding = sharding.clone();
+            if same.contains(&sharding.mesh) {
+                sharding.mesh = main;
+            }
+            sharding
+        });
+        module.items.retain(|item| match item {
+            Item::Mesh(id) => *id == main || !same.contains(id),
+            Item::Func(_) | Item::Op(_) => true,
+        });
+    }
+    Ok(())
+}
+
+fn axes_text(mesh: &Mesh) -> String {
+    let axes: Vec<String> =
+        mesh.axes.iter().map(|axis| format!("{}={}", axis.name, axis.size)).collect();
+    axes.join(",")
+}
+
+fn parse(module: &mut Module, text: &str, rank: usize) -> Result<ShardingId, Diagnostic> {
+    let Some(mesh) = crate::meshes::main_mesh(module) else {
+        return Err(Diagnostic::error("the program has no mesh")
+            .help("state one, such as --mesh='data=4,model=2'"));
+    };
+    let def = &module.meshes[mesh].mesh;
+    let parsed = parse_sharding(text, def, mesh)
+        .map_err(|error| Diagnostic::error(format!("sharding '{text}': {error}")))?;
+    let sharding: TensorSharding = parsed.sharding;
+    if let Err(error) = sharding.verify(def, rank) {
+        return Err(Diagnostic::error(format!("sharding '{text}': {error}")));
+    }
+    Ok(module.sharding_id(sharding))
+}
+
+/// The name of an argument: its SSA name, or what its location calls it.
+pub fn argument_names(module: &Module, func: FuncId, index: usize) -> Vec<String> {
+    let value = module.args(func)[index];
+    let mut names = Vec::new();
+    if let Some(loc) = module.param_locs[value].expand()
+        && let shard_ir::Loc::Name { name, .. } = module.loc(loc)
+    {
+        names.push(module.str(name).to_owned());
+    }
+    if let Some(name) = module.value_names[value].expand() {
+        names.push(module.str(name).to_owned());
+    }
+    names
+}
+
+fn find_argument(module: &Module, func: FuncId, name: &str) -> Result<usize, Diagnostic> {
+    let count = module.args(func).len();
+    if let Ok(index) = name.parse::<usize>() {
+        if index < count {
+            return Ok(index);
+        }
+        return Err(Diagnostic::error(format!(
+            "--arg={index}: the program has {count} arguments, numbered from 0"
+        )));
+    }
+    let wanted = name.strip_prefix('%').unwrap_or(name);
+    (0..count)
+        .find(|&index| argument_names(module, func, index).iter().any(|own| own == wanted))
+        .ok_or_else(|| {
+            let known: Vec<String> = (0..count.min(12))
+                .filter_map(|index| argument_names(module, func, index).into_iter().next())
+                .collect();
+            let more = if count > 12 { ", ..." } else { "" };
+            Diagnostic::error(format!("--arg={name}: the program has no argument of that name"))
+                .note(format!("its arguments are {}{more}", known.join(", ")))
+        })
+}
+
+fn find_result(module: &Module, func: FuncId, name: &str) -> Result<usize, Diagnostic> {
+    let results = &module.funcs[func].results;
+    let by_name = || {
+        results.iter().position(|result| {
+            matches!(
+                module.attr(result.attrs, "jax.result_info"),
+                Some(shard_ir::Attr::String(own)) if module.str(*own) == name
+            )
+        })
+    };
+    name.parse::<usize>().ok().filter(|&index| index < results.len()).or_else(by_name).ok_or_else(
+        || {
+            Diagnostic::error(format!(
+                "--result={name}: the program has {} results, numbered from 0",
+                results.len()
+            ))
+        },
+    )
+}

@@ -1,0 +1,91 @@
+//! `inline-calls`: the bodies of called functions take the place of their calls.
+//!
+//! A program is partitioned as one function: a callee that is called with two shardings is in
+//! effect two functions. Locations are kept as call sites.
+
+use rustc_hash::FxHashMap;
+use shard_ir::ops::{Control, Op};
+use shard_ir::{Diagnostic, FuncId, Item, Loc, LocId, Module, OpId, Symbol};
+
+use crate::clone::{ValueMap, clone_op};
+use crate::rewrite::{Rewrite, Rewriter, rewrite};
+
+/// Runs the pass: inlines everything into the main function and drops the others.
+///
+/// # Errors
+/// If a function calls itself, or one that isn't there.
+pub fn run(module: &mut Module) -> Result<(), Diagnostic> {
+    let Some(main) = module.main_func() else {
+        return Ok(());
+    };
+    let funcs: FxHashMap<Symbol, FuncId> =
+        module.func_ids().map(|func| (module.funcs[func].name, func)).collect();
+    let mut pass = Inline { funcs, active: vec![main] };
+    let body = module.funcs[main].body;
+    rewrite(module, body, &mut pass)?;
+    module.items.retain(|item| match item {
+        Item::Func(func) => *func == main,
+        Item::Mesh(_) | Item::Op(_) => true,
+    });
+    Ok(())
+}
+
+struct Inline {
+    funcs: FxHashMap<Symbol, FuncId>,
+    /// The functions that are being inlined into each other.
+    active: Vec<FuncId>,
+}
+
+impl Rewrite for Inline {
+    fn op(&mut self, rw: &mut Rewriter<'_>, op: OpId) -> Result<(), Diagnostic> {
+        let Op::Control(Control::Call(call)) = rw.module.kind(op) else {
+            rw.keep(op);
+            return Ok(());
+        };
+        let name = call.callee.0;
+        let Some(&callee) = self.funcs.get(&name) else {
+            return Err(Diagnostic::error(format!(
+                "calls @{}, which the module doesn't define",
+                rw.module.str(name)
+            ))
+            .at_op(rw.module, op));
+        };
+        if self.active.contains(&callee) || rw.module.funcs[callee].is_declaration {
+            return Err(Diagnostic::error(format!(
+                "calls @{}, which {}",
+                rw.module.str(name),
+                if rw.module.funcs[callee].is_declaration { "has no body" } else { "calls itself" }
+            ))
+            .at_op(rw.module, op)
+            .help("only calls of functions that end can be partitioned"));
+        }
+        self.active.push(callee);
+        let caller = rw.loc;
+        let entry = rw.module.func_entry(callee);
+        let mut map: ValueMap = rw
+            .module
+            .params(entry)
+            .iter()
+            .copied()
+            .zip(rw.module.operands(op).iter().copied())
+            .collect();
+        let mut at =
+            |module: &mut Module, callee: LocId| module.loc_id(Loc::CallSite { callee, caller });
+        for inner in rw.module.block_ops(entry).to_vec() {
+            if rw.module.kind(inner).is_terminator() {
+                let results = rw.module.results(op).to_vec();
+                let returned = rw.module.operands(inner).to_vec();
+                for (result, value) in results.into_iter().zip(returned) {
+                    let value = map.get(&value).copied().unwrap_or(value);
+                    rw.replace(result, rw.current(value));
+                }
+                break;
+            }
+            let copy = clone_op(rw.module, inner, &mut map, &mut at);
+            rw.update_operands(copy);
+            rw.one(copy, self)?;
+        }
+        self.active.pop();
+        Ok(())
+    }
+}

@@ -1,0 +1,30 @@
+//! The passes.
+//!
+//! Only code in this crate changes a module; everything under `crates/` is data, analysis, text or
+//! a back end.
+
+mod clone;
+pub mod common_ops;
+pub mod dead_code;
+pub mod export;
+pub mod import;
+pub mod inline_calls;
+pub mod insert_reshards;
+pub mod local;
+pub mod meshes;
+mod numbers;
+pub mod pad_uneven;
+pub mod pass_manager;
+pub mod pipeline;
+pub mod place_reductions;
+pub mod propagate;
+pub mod reasons;
+pub mod registry;
+pub mod reshard_to_collectives;
+pub mod rewrite;
+pub mod shardings;
+pub mod simplify;
+pub mod split_constants;
+pub mod split_reductions;
+pub mod strip_shardings;
+pub mod switch_collectives;

@@ -1,0 +1,84 @@
+//! Constants of any element type from small integers.
+
+use shard_ir::ops::{Constant, Op};
+use shard_ir::sharding::Combiner;
+use shard_ir::{Dense, DenseData, ElementType, Module, NumberKind};
+
+/// The bytes of one element of value `value` (little endian).
+pub fn encode(element: ElementType, value: i64) -> Vec<u8> {
+    use ElementType::*;
+    let wide = value as f64;
+    match element {
+        F64 => wide.to_le_bytes().to_vec(),
+        F32 | TF32 => (wide as f32).to_le_bytes().to_vec(),
+        BF16 => half_bits(wide, 8).to_le_bytes().to_vec(),
+        F16 => half_bits(wide, 5).to_le_bytes().to_vec(),
+        C64 => [(wide as f32).to_le_bytes(), 0f32.to_le_bytes()].concat(),
+        C128 => [wide.to_le_bytes(), 0f64.to_le_bytes()].concat(),
+        _ => match element.kind() {
+            NumberKind::Bool => vec![u8::from(value != 0)],
+            NumberKind::Signed
+            | NumberKind::Unsigned
+            | NumberKind::Float
+            | NumberKind::Complex
+            | NumberKind::Quantized => value.to_le_bytes()[..element.storage_bytes()].to_vec(),
+        },
+    }
+}
+
+/// A 16-bit float with so many exponent bits.
+fn half_bits(value: f64, exponent_bits: u32) -> u16 {
+    match exponent_bits {
+        8 => half::bf16::from_f64(value).to_bits(),
+        _ => half::f16::from_f64(value).to_bits(),
+    }
+}
+
+/// A scalar constant that leaves any value as it is when combined with it.
+pub fn neutral(module: &mut Module, element: ElementType, combiner: Combiner) -> Op {
+    let ty = module.tensor(element, []);
+    Constant { value: Dense { ty, data: DenseData::splat(&neutral_bytes(element, combiner)) } }
+        .into()
+}
+
+/// The bytes of the neutral element of a combiner. For a sum of floats it is negative zero, which
+/// alone leaves both zeros as they are.
+pub fn neutral_bytes(element: ElementType, combiner: Combiner) -> Vec<u8> {
+    let bits = element.bits();
+    match (combiner, element.kind()) {
+        (Combiner::Sum, NumberKind::Float) => {
+            let mut bytes = encode(element, 0);
+            if let Some(last) = bytes.last_mut()
+                && bits >= 16
+            {
+                *last |= 0x80;
+            }
+            bytes
+        }
+        (Combiner::Sum, _) => encode(element, 0),
+        (Combiner::Max, NumberKind::Bool) => vec![0],
+        (Combiner::Min, NumberKind::Bool) => vec![1],
+        (Combiner::Max, NumberKind::Unsigned) => encode(element, 0),
+        (Combiner::Min, NumberKind::Unsigned) => encode(element, -1),
+        (Combiner::Max, NumberKind::Signed | NumberKind::Quantized | NumberKind::Complex) => {
+            encode(element, i64::MIN >> (64 - bits.min(64)))
+        }
+        (Combiner::Min, NumberKind::Signed | NumberKind::Quantized | NumberKind::Complex) => {
+            encode(element, i64::MAX >> (64 - bits.min(64)))
+        }
+        (Combiner::Max, NumberKind::Float) => infinity(element, true),
+        (Combiner::Min, NumberKind::Float) => infinity(element, false),
+    }
+}
+
+/// An infinity, of the types that have one.
+fn infinity(element: ElementType, negative: bool) -> Vec<u8> {
+    let sign = if negative { -1.0 } else { 1.0 };
+    let value = sign * f64::INFINITY;
+    match element {
+        ElementType::F64 => value.to_le_bytes().to_vec(),
+        ElementType::BF16 => half::bf16::from_f64(value).to_le_bytes().to_vec(),
+        ElementType::F16 => half::f16::from_f64(value).to_le_bytes().to_vec(),
+        _ => (value as f32).to_le_bytes().to_vec(),
+    }
+}

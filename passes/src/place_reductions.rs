@@ -1,0 +1,176 @@
+//! `place-reductions`: partial results are completed where that costs least.
+//!
+//! A reshard that completes a partial value moves down through ops that are linear, as long as
+//! nobody else needs the completed value: sums of partial values are reduced once, and a reduction
+//! that is followed by a change of sharding becomes one reshard (all-reduce and slice are a
+//! reduce-scatter).
+
+use cranelift_entity::SecondaryMap;
+use shard_ir::ops::{Elementwise, Movement, Op, Reshard, Sdy};
+use shard_ir::sharding::{Combiner, TensorSharding};
+use shard_ir::{Diagnostic, Module, OpId, ValueId};
+use shard_plan::factors::{project, unproject};
+use shard_propagate::rules::rule;
+
+use crate::rewrite::{Rewrite, Rewriter, rewrite_module};
+
+/// Runs the pass on every function.
+///
+/// # Errors
+/// None at present; the signature is that of all passes.
+pub fn run(module: &mut Module) -> Result<(), Diagnostic> {
+    let mut uses: SecondaryMap<ValueId, u32> = SecondaryMap::new();
+    let bodies: Vec<_> = module.func_ids().map(|func| module.funcs[func].body).collect();
+    for body in bodies {
+        module.walk(body, |op| {
+            for &operand in module.operands(op) {
+                uses[operand] += 1;
+            }
+        });
+    }
+    rewrite_module(module, &mut Place { uses })
+}
+
+struct Place {
+    uses: SecondaryMap<ValueId, u32>,
+}
+
+impl Rewrite for Place {
+    fn op(&mut self, rw: &mut Rewriter<'_>, op: OpId) -> Result<(), Diagnostic> {
+        match rw.module.kind(op) {
+            Op::Sdy(Sdy::Reshard(_)) => {
+                let operand = rw.module.operand(op, 0);
+                if let Some(source) = self.sole_reshard(rw.module, operand) {
+                    rw.module.operands_mut(op)[0] = source;
+                    let result = rw.module.result(op, 0);
+                    if same_placement(rw.module, source, result) {
+                        self.uses[source] = self.uses[result];
+                        rw.replace(result, source);
+                        return Ok(());
+                    }
+                }
+                rw.keep(op);
+            }
+            Op::Elementwise(Elementwise::Add | Elementwise::Subtract) => {
+                let (a, b) = (rw.module.operand(op, 0), rw.module.operand(op, 1));
+                let sources = (self.sole_partial(rw.module, a), self.sole_partial(rw.module, b));
+                match sources {
+                    (Some(x), Some(y)) if a != b && same_placement(rw.module, x, y) => {
+                        let sharding = rw.module.value_sharding(x).cloned();
+                        self.sink(rw, op, &[x, y], sharding);
+                    }
+                    _ => rw.keep(op),
+                }
+            }
+            Op::Elementwise(kind @ (Elementwise::Multiply | Elementwise::Divide)) => {
+                let divide = *kind == Elementwise::Divide;
+                let (a, b) = (rw.module.operand(op, 0), rw.module.operand(op, 1));
+                let sources = (self.sole_partial(rw.module, a), self.sole_partial(rw.module, b));
+                match sources {
+                    (Some(x), None) if scales(rw.module, b, x) => {
+                        let sharding = rw.module.value_sharding(x).cloned();
+                        self.sink(rw, op, &[x, b], sharding);
+                    }
+                    (None, Some(y)) if !divide && scales(rw.module, a, y) => {
+                        let sharding = rw.module.value_sharding(y).cloned();
+                        self.sink(rw, op, &[a, y], sharding);
+                    }
+                    _ => rw.keep(op),
+                }
+            }
+            Op::Movement(Movement::Transpose(_) | Movement::Reshape)
+            | Op::Elementwise(Elementwise::Negate) => {
+                let source = self.sole_partial(rw.module, rw.module.operand(op, 0));
+                match source.and_then(|source| Some((source, through(rw.module, op, source)?))) {
+                    Some((source, sharding)) => self.sink(rw, op, &[source], Some(sharding)),
+                    None => rw.keep(op),
+                }
+            }
+            _ => rw.keep(op),
+        }
+        Ok(())
+    }
+}
+
+impl Place {
+    /// The operand of the reshard that a value comes from, if nothing else uses the value.
+    fn sole_reshard(&self, module: &Module, value: ValueId) -> Option<ValueId> {
+        let op = module.defining_op(value)?;
+        let Op::Sdy(Sdy::Reshard(_)) = module.kind(op) else { return None };
+        (self.uses[value] == 1).then(|| module.operand(op, 0))
+    }
+
+    /// The same, where the reshard completes a partial sum.
+    fn sole_partial(&self, module: &Module, value: ValueId) -> Option<ValueId> {
+        let source = self.sole_reshard(module, value)?;
+        let from = module.value_sharding(source)?;
+        let to = module.value_sharding(value)?;
+        let completes = !from.unreduced.is_empty() && to.unreduced.is_empty();
+        (completes && from.combiner == Combiner::Sum).then_some(source)
+    }
+
+    /// Computes the op on partial values, and completes its result.
+    fn sink(
+        &mut self,
+        rw: &mut Rewriter<'_>,
+        op: OpId,
+        operands: &[ValueId],
+        sharding: Option<TensorSharding>,
+    ) {
+        let Some(sharding) = sharding else { return rw.keep(op) };
+        let result = rw.module.result(op, 0);
+        let Some(to) = rw.module.shardings[result].expand() else { return rw.keep(op) };
+        let moved = (0..operands.len()).find(|&at| rw.module.operand(op, at) != operands[at]);
+        let reshard = moved.and_then(|at| rw.module.defining_op(rw.module.operand(op, at)));
+        let loc = reshard.map_or(rw.loc, |reshard| rw.module.op(reshard).loc);
+        rw.module.operands_mut(op).copy_from_slice(operands);
+        let partial = rw.module.sharding_id(sharding);
+        rw.module.shardings[result] = partial.into();
+        rw.keep(op);
+        rw.loc = loc;
+        let ty = rw.module.value_type(result);
+        let whole = rw.emit_sharded(Reshard { sharding: to }, &[result], ty, to);
+        self.uses[whole] = self.uses[result];
+        self.uses[result] = 1;
+        rw.replace(result, whole);
+    }
+}
+
+/// Whether multiplying a partial value by a whole one can be done part by part: the whole one lies
+/// as the parts do. An integer division isn't linear.
+fn scales(module: &Module, whole: ValueId, partial: ValueId) -> bool {
+    let float = module.tensor_type(partial).is_some_and(|ty| ty.element.is_float());
+    match (module.value_sharding(whole), module.value_sharding(partial)) {
+        (Some(whole), Some(partial)) => {
+            let dims = TensorSharding {
+                unreduced: Default::default(),
+                combiner: Combiner::Sum,
+                ..partial.clone()
+            };
+            float && whole.is_equivalent(&dims)
+        }
+        _ => false,
+    }
+}
+
+fn same_placement(module: &Module, a: ValueId, b: ValueId) -> bool {
+    match (module.value_sharding(a), module.value_sharding(b)) {
+        (Some(a), Some(b)) => a.is_equivalent(b),
+        _ => false,
+    }
+}
+
+/// The sharding of an op's result when its operand has that of `source`; `None` where the result
+/// can't be sharded so.
+fn through(module: &Module, op: OpId, source: ValueId) -> Option<TensorSharding> {
+    let rule = rule(module, op)?;
+    let from = module.value_sharding(source)?;
+    let assignment = project(&rule, rule.operands.first()?, from);
+    let back = unproject(from.mesh, rule.operands.first()?, &assignment);
+    if !back.with_unreduced(&from.unreduced, from.combiner).is_equivalent(from) {
+        return None;
+    }
+    let result = unproject(from.mesh, rule.results.first()?, &assignment);
+    let again = project(&rule, rule.results.first()?, &result);
+    (again == assignment).then(|| result.with_unreduced(&from.unreduced, from.combiner))
+}

@@ -13,6 +13,7 @@ import os
 import pathlib
 import pickle
 import random
+import re
 import sys
 
 import compare_propagation as compare
@@ -48,9 +49,9 @@ class Shardings:
                 pieces.append(f'"{name}"')
         return pieces
 
-    def make(self, rank: int, closed: float = 0.5) -> str:
+    def make(self, rank: int, closed: float = 0.5, without: frozenset[str] = frozenset()) -> str:
         rng = self.rng
-        pieces = self.pieces()
+        pieces = [piece for piece in self.pieces() if piece.split('"')[1] not in without]
         rng.shuffle(pieces)
         dims: list[list[str]] = [[] for _ in range(rank)]
         replicated = []
@@ -91,19 +92,24 @@ def rank_of_type(type_) -> int | None:
 
 def randomise(text: str, rng: random.Random) -> str:
     module = ir.Module.parse(text)
-    mesh = rng.choice(MESHES)
-    make = Shardings(rng, mesh)
-    for op in list(module.body.operations):
-        if op.operation.name == "sdy.mesh":
-            op.operation.erase()
-    with ir.InsertionPoint.at_block_begin(module.body):
-        ir.Operation.create(
-            "sdy.mesh",
-            attributes={
-                "sym_name": ir.StringAttr.get("mesh"),
-                "mesh": ir.Attribute.parse(f"#sdy.mesh{mesh}"),
-            },
-        )
+    meshes = [op.operation for op in module.body.operations if op.operation.name == "sdy.mesh"]
+    if "sdy.manual_computation" in text:
+        # Its shapes are for this mesh.
+        mesh = str(meshes[0].attributes["mesh"]).removeprefix("#sdy.mesh")
+        make = Shardings(rng, mesh)
+    else:
+        mesh = rng.choice(MESHES)
+        make = Shardings(rng, mesh)
+        for op in meshes:
+            op.erase()
+        with ir.InsertionPoint.at_block_begin(module.body):
+            ir.Operation.create(
+                "sdy.mesh",
+                attributes={
+                    "sym_name": ir.StringAttr.get("mesh"),
+                    "mesh": ir.Attribute.parse(f"#sdy.mesh{mesh}"),
+                },
+            )
     density = rng.choice([0.02, 0.1, 0.3])
     ops = list(compare.walk(module.operation))
     for op in ops:
@@ -113,22 +119,36 @@ def randomise(text: str, rng: random.Random) -> str:
         if "sdy.sharding" in op.attributes:
             del op.attributes["sdy.sharding"]
         if op.name == "sdy.sharding_constraint":
-            rank = rank_of(op.results[0])
-            op.attributes["sharding"] = ir.Attribute.parse("#sdy.sharding" + make.make(rank))
+            sharding = make.make(rank_of(op.results[0]), 0.5, manual_axes(op))
+            op.attributes["sharding"] = ir.Attribute.parse("#sdy.sharding" + sharding)
             continue
         parent = op.parent.name if op.parent else ""
-        inside = parent not in ("func.func", "stablehlo.while", "stablehlo.case")
+        inside = parent not in (
+            "func.func",
+            "stablehlo.while",
+            "stablehlo.case",
+            "sdy.manual_computation",
+        )
         ranks = [rank_of(result) for result in op.results]
         if inside or not ranks or None in ranks or op.name.startswith("sdy."):
             continue
         if rng.random() < density / 3:
-            lists = ", ".join(make.make(rank, 0.3) for rank in ranks)
+            lists = ", ".join(make.make(rank, 0.3, manual_axes(op)) for rank in ranks)
             op.attributes["sdy.sharding"] = ir.Attribute.parse(f"#sdy.sharding_per_value<[{lists}]>")
         if rng.random() < density / 3 and len(ranks) == 1 and ranks[0] > 0:
             constrain(op, make, rng)
     if rng.random() < 0.3:
         group(ops, rng)
     return module.operation.get_asm(print_generic_op_form=True)
+
+
+def manual_axes(op) -> frozenset[str]:
+    """The axes along which the region that an op is in is local."""
+    axes: set[str] = set()
+    while op := op.parent:
+        if op.name == "sdy.manual_computation":
+            axes |= set(re.findall(r'"(\w+)"', str(op.attributes["manual_axes"])))
+    return frozenset(axes)
 
 
 def function(op, make: Shardings, rng: random.Random) -> None:
@@ -149,7 +169,8 @@ def constrain(op, make: Shardings, rng: random.Random) -> None:
     """A constraint or barrier behind an op, which some of the op's users take."""
     value = op.results[0]
     users = list(value.uses)
-    attributes = {"sharding": ir.Attribute.parse("#sdy.sharding" + make.make(rank_of(value)))}
+    sharding = make.make(rank_of(value), 0.5, manual_axes(op))
+    attributes = {"sharding": ir.Attribute.parse("#sdy.sharding" + sharding)}
     name = "sdy.sharding_constraint"
     if rng.random() < 0.2:
         direction = rng.randrange(3)

@@ -1,7 +1,7 @@
 //! Small programs, and the shardings that propagation gives their values.
 
 use shard_ir::{Module, ValueId};
-use shard_propagate::engine::{RewiredTo, Strategy};
+use shard_propagate::engine::{Node, Reason, RewiredTo, Strategy, obstacles};
 use shard_propagate::{Log, Options, Propagation, propagate, propagate_traced};
 use shard_text::{ParseOptions, parse};
 
@@ -424,6 +424,55 @@ fn the_log_says_where_axes_come_from() {
     // Tracing changes nothing.
     let plain = propagate(&module, &Options::default());
     assert_eq!(plain.sharding(y), traced.sharding(y));
+}
+
+/// The reasons for which axes stopped at the op that makes a value.
+fn reasons(text: &str, name: &str) -> Vec<(usize, Reason)> {
+    let module = module(text);
+    let options = Options::default();
+    let result = propagate(&module, &options);
+    let op = module.defining_op(named(&module, name));
+    let node = result.graph.graph.node_indices().find(
+        |&node| matches!(&result.graph.graph[node], Node::Op(node) if node.op.expand() == op),
+    );
+    let found = obstacles(&module, &options, &result, node.expect("a node"));
+    found.into_iter().map(|obstacle| (obstacle.tensor, obstacle.reason)).collect()
+}
+
+#[test]
+fn an_axis_that_stops_says_why() {
+    let program = |given: &str, op: &str| {
+        format!(
+            r#"
+            sdy.mesh @mesh = <["a"=2, "b"=2]>
+            func.func @main(%x: tensor<8x8xf32> {{sdy.sharding = #sdy.sharding<@mesh, [{{"a"}}, {{}}]>}}) -> tensor<8x8xf32> {{
+              %y = {op} {{sdy.sharding = #sdy.sharding_per_value<[<@mesh, {given}>]>}} : tensor<8x8xf32>
+              return %y : tensor<8x8xf32>
+            }}"#
+        )
+    };
+    let negate = |given: &str| reasons(&program(given, "stablehlo.negate %x"), "y");
+    assert_eq!(negate("[{?}, {?}]"), []);
+    assert_eq!(negate("[{}, {?}]"), [(1, Reason::Closed)]);
+    assert_eq!(negate(r#"[{?}, {?}], replicated={"a"}"#), [(1, Reason::Replicated)]);
+    let taken = negate(r#"[{?}, {"a"}]"#);
+    assert_eq!(taken, [(0, Reason::OtherFactor(0)), (1, Reason::OtherFactor(1))]);
+    let other = negate(r#"[{"b"}, {?}]"#);
+    assert!(matches!(other[..], [(0, Reason::OtherAxis(_)), (1, Reason::OtherAxis(_))]));
+    let barrier = r#"
+        sdy.mesh @mesh = <["a"=2]>
+        func.func @main(%x: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"a"}, {}]>}) -> tensor<8x8xf32> {
+          %y = sdy.propagation_barrier %x allowed_direction=BACKWARD : tensor<8x8xf32>
+          return %y : tensor<8x8xf32>
+        }"#;
+    assert_eq!(reasons(barrier, "y"), [(1, Reason::Barrier)]);
+    let blocked = r#"
+        sdy.mesh @mesh = <["a"=2]>
+        func.func @main(%x: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"a"}, {}]>}, %i: tensor<i32>) -> tensor<2x8xf32> {
+          %y = stablehlo.dynamic_slice %x, %i, %i, sizes = [2, 8] : (tensor<8x8xf32>, tensor<i32>, tensor<i32>) -> tensor<2x8xf32>
+          return %y : tensor<2x8xf32>
+        }"#;
+    assert_eq!(reasons(blocked, "y"), [(3, Reason::BlockedFactor)]);
 }
 
 #[test]

@@ -7,8 +7,11 @@ mod common;
 
 use shard_opt::timing::{self, Figures, TimeOptions};
 
+/// A figure, how many times XLA's it may be, and how it is read.
+type Limit = (&'static str, f64, fn(&Figures) -> f64);
+
 /// What may not be more than XLA's, and by how much.
-const LIMITS: &[(&str, f64, fn(&Figures) -> f64)] = &[
+const LIMITS: &[Limit] = &[
     ("contraction FLOPs", 1.02, |figures| figures.contraction_flops as f64),
     ("temporary memory", 1.1, |f| f.memory.map_or(0.0, |memory| memory.temporaries as f64)),
     ("bytes sent", 1.0, |figures| figures.wire_bytes as f64),

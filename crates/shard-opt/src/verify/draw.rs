@@ -166,7 +166,8 @@ mod tests {
     #[test]
     fn indices_lie_inside() {
         let role = Role { below: Some(7), ..Role::default() };
-        let array = draw(&ty(ElementType::I32, &[1000]), &role, Scales::ONE, &mut Rng::with_seed(3));
+        let array =
+            draw(&ty(ElementType::I32, &[1000]), &role, Scales::ONE, &mut Rng::with_seed(3));
         let values: Vec<i128> =
             array.bytes.chunks(4).map(|b| elements::integer(ElementType::I32, b)).collect();
         assert_eq!(values.iter().min(), Some(&0));

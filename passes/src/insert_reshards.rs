@@ -9,14 +9,15 @@ use rustc_hash::FxHashMap;
 use shard_ir::ops::{Control, Op, Reshard, Sdy};
 use shard_ir::sharding::{AxisList, DimSharding, TensorSharding, axes};
 use shard_ir::{
-    BlockId, Diagnostic, FuncId, LocId, MeshId, Module, OpId, ShardingId, Symbol, ValueId,
+    BlockId, Diagnostic, FuncId, LocId, MeshId, Module, OpId, Place, ShardingId, Symbol, TypeId,
+    ValueId, place_of,
 };
 use shard_plan::Pricing;
 use shard_plan::strategies::{Strategy, Wanted, choose};
 use shard_propagate::rules::{OpRule, rule};
 
 use crate::clone::{ValueMap, clone_op};
-use crate::reasons::because;
+use crate::reasons::{because, without_reason};
 use crate::rewrite::{Rewrite, Rewriter, rewrite};
 
 /// A place where operands had to be gathered because the op has no way to work on their shards.
@@ -26,9 +27,15 @@ pub struct Fallback {
     pub op: String,
     /// Where it comes from.
     pub loc: LocId,
-    /// The dimension that had to be whole, and of which operand.
+    /// Which operand.
     pub operand: usize,
-    /// That dimension.
+    /// The operand as it was, split.
+    pub value: ValueId,
+    /// Its type, of the whole.
+    pub ty: TypeId,
+    /// Its sharding.
+    pub sharding: TensorSharding,
+    /// The dimension that had to be whole.
     pub dim: usize,
     /// Bytes that each device receives.
     pub bytes: u64,
@@ -167,7 +174,9 @@ impl Insert<'_> {
     fn constraint(&mut self, rw: &mut Rewriter<'_>, op: OpId) -> Result<(), Diagnostic> {
         let (operand, result) = (rw.module.operand(op, 0), rw.module.result(op, 0));
         let sharding = self.sharding(rw.module, result);
-        let value = self.reshard(rw, operand, sharding, "sharding constraint");
+        let known = crate::reasons::reason(rw.module, rw.loc).map(str::to_owned);
+        let why = known.as_deref().unwrap_or("sharding constraint");
+        let value = self.reshard(rw, operand, sharding, why);
         rw.replace(result, value);
         Ok(())
     }
@@ -236,7 +245,7 @@ impl Insert<'_> {
         let results: Vec<Option<TensorSharding>> =
             self.tensor_shardings(rw.module, rw.module.results(op));
         let wanted = Wanted { operands: &operands, results: &results };
-        let (strategy, _) = choose(rw.module, op, &rule, self.mesh, &wanted, self.pricing);
+        let strategy = choose(rw.module, op, &rule, self.mesh, &wanted, self.pricing);
         self.note_fallback(rw.module, op, &rule, &strategy, &operands);
         self.apply(rw, op, &strategy, &results);
     }
@@ -315,7 +324,8 @@ impl Insert<'_> {
             None => {
                 let ty = rw.module.value_type(value);
                 let here = rw.loc;
-                rw.loc = because(rw.module, here, why);
+                let served = source(rw.module, here, value);
+                rw.loc = because(rw.module, served, why);
                 let new = rw.emit_sharded(Reshard { sharding: to }, &[value], ty, to);
                 rw.loc = here;
                 new
@@ -357,6 +367,10 @@ impl Insert<'_> {
         strategy: &Strategy,
         operands: &[Option<TensorSharding>],
     ) {
+        let moved = strategy.operands.iter().zip(operands);
+        if moved.clone().all(|(to, from)| from.as_ref().is_none_or(|from| from.is_equivalent(to))) {
+            return;
+        }
         let able = shard_plan::strategies::capabilities(module, op, rule);
         for (index, mapping) in rule.operands.iter().enumerate() {
             let Some(Some(from)) = operands.get(index) else { continue };
@@ -374,12 +388,26 @@ impl Insert<'_> {
                         op: short_name(module, op),
                         loc: module.op(op).loc,
                         operand: index,
+                        value,
+                        ty: module.value_type(value),
+                        sharding: from.clone(),
                         dim,
                         bytes: local * ways.saturating_sub(1),
                     });
                 }
             }
         }
+    }
+}
+
+/// The location of an op if it names a source line, else that of the op that made its operand
+/// (returns, for one, rarely have any).
+fn source(module: &Module, loc: LocId, value: ValueId) -> LocId {
+    let named = |loc| matches!(place_of(module, loc), Place::Source { .. });
+    let made = module.defining_op(value).map(|op| without_reason(module, module.op(op).loc));
+    match made {
+        Some(made) if !named(loc) && named(made) => made,
+        _ => loc,
     }
 }
 

@@ -25,5 +25,6 @@ pub mod rewrite;
 pub mod shardings;
 pub mod simplify;
 pub mod split_constants;
+pub mod split_reductions;
 pub mod strip_shardings;
 pub mod switch_collectives;

@@ -107,6 +107,7 @@ pub fn partition(module: Module, options: &PartitionOptions) -> Result<Partition
     done.whole = run.module.clone();
     let globals = interface_types(&run.module);
     if !stop(Stage::Propagate) {
+        run.pass("split-reductions", crate::split_reductions::run)?;
         done.fallbacks =
             run.pass("insert-reshards", |m| crate::insert_reshards::run(m, &mut pricing))?;
         run.pass("place-reductions", crate::place_reductions::run)?;

@@ -62,6 +62,22 @@ impl Rewrite for Place {
                     _ => rw.keep(op),
                 }
             }
+            Op::Elementwise(kind @ (Elementwise::Multiply | Elementwise::Divide)) => {
+                let divide = *kind == Elementwise::Divide;
+                let (a, b) = (rw.module.operand(op, 0), rw.module.operand(op, 1));
+                let sources = (self.sole_partial(rw.module, a), self.sole_partial(rw.module, b));
+                match sources {
+                    (Some(x), None) if scales(rw.module, b, x) => {
+                        let sharding = rw.module.value_sharding(x).cloned();
+                        self.sink(rw, op, &[x, b], sharding);
+                    }
+                    (None, Some(y)) if !divide && scales(rw.module, a, y) => {
+                        let sharding = rw.module.value_sharding(y).cloned();
+                        self.sink(rw, op, &[a, y], sharding);
+                    }
+                    _ => rw.keep(op),
+                }
+            }
             Op::Movement(Movement::Transpose(_) | Movement::Reshape)
             | Op::Elementwise(Elementwise::Negate) => {
                 let source = self.sole_partial(rw.module, rw.module.operand(op, 0));
@@ -104,7 +120,8 @@ impl Place {
         let Some(sharding) = sharding else { return rw.keep(op) };
         let result = rw.module.result(op, 0);
         let Some(to) = rw.module.shardings[result].expand() else { return rw.keep(op) };
-        let reshard = rw.module.defining_op(rw.module.operand(op, 0));
+        let moved = (0..operands.len()).find(|&at| rw.module.operand(op, at) != operands[at]);
+        let reshard = moved.and_then(|at| rw.module.defining_op(rw.module.operand(op, at)));
         let loc = reshard.map_or(rw.loc, |reshard| rw.module.op(reshard).loc);
         rw.module.operands_mut(op).copy_from_slice(operands);
         let partial = rw.module.sharding_id(sharding);
@@ -116,6 +133,23 @@ impl Place {
         self.uses[whole] = self.uses[result];
         self.uses[result] = 1;
         rw.replace(result, whole);
+    }
+}
+
+/// Whether multiplying a partial value by a whole one can be done part by part: the whole one lies
+/// as the parts do. An integer division isn't linear.
+fn scales(module: &Module, whole: ValueId, partial: ValueId) -> bool {
+    let float = module.tensor_type(partial).is_some_and(|ty| ty.element.is_float());
+    match (module.value_sharding(whole), module.value_sharding(partial)) {
+        (Some(whole), Some(partial)) => {
+            let dims = TensorSharding {
+                unreduced: Default::default(),
+                combiner: Combiner::Sum,
+                ..partial.clone()
+            };
+            float && whole.is_equivalent(&dims)
+        }
+        _ => false,
     }
 }
 

@@ -120,6 +120,12 @@ pub const PASSES: &[PassInfo] = &[
         run: propagate,
     },
     PassInfo {
+        name: "split-reductions",
+        description: "Cuts reductions such as products into one a device and one over the partial results",
+        options: &[],
+        run: |module, _| crate::split_reductions::run(module),
+    },
+    PassInfo {
         name: "insert-reshards",
         description: "Makes operands and results of every op agree, by explicit reshards",
         options: &[],
@@ -211,6 +217,7 @@ pub const PIPELINES: &[PipelineInfo] = &[
             "simplify",
             "split-constants",
             "propagate",
+            "split-reductions",
             "insert-reshards",
             "place-reductions",
             "dead-code",

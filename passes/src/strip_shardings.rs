@@ -4,9 +4,7 @@
 //! `sdy` collective is the identity, so they go; what is left is the program that was meant.
 
 use shard_ir::ops::{Constant, Control, Custom, Op, Sdy};
-use shard_ir::{
-    Attr, AttrsId, Diagnostic, ElementType, FuncId, Item, Module, OpId, ValueId,
-};
+use shard_ir::{Attr, AttrsId, Diagnostic, ElementType, FuncId, Item, Module, OpId, ValueId};
 
 use crate::rewrite::{Rewrite, Rewriter, rewrite};
 

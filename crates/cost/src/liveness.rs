@@ -21,8 +21,9 @@ use crate::program::{callee, callees_first, functions, ops_of};
 pub struct MemoryOptions {
     /// An elementwise op may write into the buffer of an operand that it uses last.
     pub reuse_elementwise: bool,
-    /// Splat constants, iotas and broadcasts of scalars take no memory until a loop, a call or a
-    /// return needs them in a buffer: compilers make their elements where they are used.
+    /// Splat constants, iotas and broadcasts take no memory of their own until a loop or a return
+    /// needs them in a buffer: compilers make their elements where they are used. What is
+    /// broadcast is held for as long.
     pub fuse_cheap: bool,
     /// How many values of the worst moment are listed.
     pub top: usize,
@@ -123,7 +124,10 @@ type Buffers = SmallVec<[u32; 1]>;
 
 struct Buffer {
     value: ValueId,
+    /// What it adds to what is held here: nothing for values that are counted outside.
     bytes: u64,
+    /// How big it is.
+    size: u64,
     /// Whether it may be written to, and is gone after its last use.
     reusable: bool,
     /// The op after which nothing uses it, by its number in the region.
@@ -348,7 +352,7 @@ impl Walk<'_> {
         let (operands, results) = (module.operands(op), module.results(op));
         if module.kind(op).is_terminator() {
             for &value in operands {
-                if !self.of.contains_key(&value) && self.is_local(value) {
+                if !self.is_materialised(value) && self.is_local(value) {
                     self.place(value, None);
                 }
             }
@@ -360,8 +364,12 @@ impl Walk<'_> {
         match home {
             Home::Operands => {
                 for (&result, &operand) in results.iter().zip(operands) {
-                    let buffers = self.of.get(&operand).cloned().unwrap_or_default();
-                    self.join(result, buffers);
+                    // What is made where it is used stays so; values from outside are held there.
+                    if let Some(buffers) = self.of.get(&operand).cloned() {
+                        self.join(result, buffers);
+                    } else if !self.is_local(operand) {
+                        self.add(result, 0, false);
+                    }
                 }
             }
             Home::All => {
@@ -408,6 +416,14 @@ impl Walk<'_> {
         self.peak(number, 0);
     }
 
+    /// Whether a value's elements all lie in its buffers: those of a broadcast don't.
+    fn is_materialised(&self, value: ValueId) -> bool {
+        self.of.get(&value).is_some_and(|buffers| {
+            let sizes = buffers.iter().map(|&at| self.buffers[at as usize].size);
+            sizes.fold(0, u64::saturating_add) == self.plan.bytes(value)
+        })
+    }
+
     /// Whether a value is defined in the region that is walked: it may be in no buffer only if it
     /// is made where it is used.
     fn is_local(&self, value: ValueId) -> bool {
@@ -424,7 +440,7 @@ impl Walk<'_> {
     fn take(&self, value: ValueId, number: usize, bytes: Option<u64>) -> Option<Buffers> {
         let buffers = self.of.get(&value).filter(|list| !list.is_empty())?;
         let own = self.plan.bytes(value);
-        if bytes.is_some_and(|bytes| bytes != own) {
+        if bytes.is_some_and(|bytes| bytes != own) || !self.is_materialised(value) {
             return None;
         }
         let free = buffers.iter().all(|&at| {
@@ -445,7 +461,8 @@ impl Walk<'_> {
     fn add(&mut self, value: ValueId, bytes: u64, reusable: bool) {
         let at = self.buffers.len() as u32;
         let last = self.plan.last_use[value];
-        self.buffers.push(Buffer { value, bytes, reusable, last, live: true });
+        let size = self.plan.bytes(value);
+        self.buffers.push(Buffer { value, bytes, size, reusable, last, live: true });
         self.held = self.held.saturating_add(bytes);
         self.of.insert(value, Buffers::from_slice(&[at]));
         self.dies(at, last);
@@ -516,12 +533,11 @@ fn home(plan: &Plan, op: OpId) -> Home {
             Movement::BroadcastInDim(_)
             | Movement::DynamicBroadcastInDim(_)
             | Movement::Broadcast(_) => {
-                let scalar = module
-                    .operands(op)
-                    .first()
-                    .and_then(|&v| module.tensor_type(v))
-                    .is_some_and(|ty| ty.elements() == 1);
-                if scalar && options.fuse_cheap { Home::Fused } else { Home::New }
+                if options.fuse_cheap {
+                    Home::Operands
+                } else {
+                    Home::New
+                }
             }
             Movement::RealDynamicSlice
             | Movement::DynamicPad

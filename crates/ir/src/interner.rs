@@ -40,6 +40,7 @@ impl Default for Interner {
 
 impl Interner {
     /// The id of a string.
+    #[inline]
     pub fn symbol(&mut self, text: &str) -> Symbol {
         if let Some(index) = self.strings.get_index_of(text) {
             return Symbol::from_u32(index as u32);
@@ -53,6 +54,7 @@ impl Interner {
     }
 
     /// The text of a symbol.
+    #[inline]
     pub fn str(&self, symbol: Symbol) -> &str {
         &self.strings[symbol.as_u32() as usize]
     }
@@ -73,6 +75,7 @@ impl Interner {
     }
 
     /// A type by its id.
+    #[inline]
     pub fn ty(&self, id: TypeId) -> &Type {
         &self.types[id.as_u32() as usize]
     }
@@ -83,6 +86,7 @@ impl Interner {
     }
 
     /// An attribute list by its id.
+    #[inline]
     pub fn attrs(&self, id: AttrsId) -> &[(Symbol, Attr)] {
         &self.attrs[id.as_u32() as usize]
     }
@@ -131,6 +135,7 @@ impl Interner {
     }
 
     /// A sharding by its id.
+    #[inline]
     pub fn sharding(&self, id: ShardingId) -> &TensorSharding {
         &self.shardings[id.as_u32() as usize]
     }

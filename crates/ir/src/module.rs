@@ -181,16 +181,19 @@ impl Module {
     }
 
     /// An op.
+    #[inline]
     pub fn op(&self, op: OpId) -> &OpData {
         &self.ops[op]
     }
 
     /// An op, to change it.
+    #[inline]
     pub fn op_mut(&mut self, op: OpId) -> &mut OpData {
         &mut self.ops[op]
     }
 
     /// What an op is.
+    #[inline]
     pub fn kind(&self, op: OpId) -> &Op {
         &self.ops[op].op
     }
@@ -201,11 +204,13 @@ impl Module {
     }
 
     /// The operands of an op.
+    #[inline]
     pub fn operands(&self, op: OpId) -> &[ValueId] {
         self.ops[op].operands.as_slice(&self.value_lists)
     }
 
     /// One operand of an op.
+    #[inline]
     pub fn operand(&self, op: OpId, index: usize) -> ValueId {
         self.operands(op)[index]
     }
@@ -221,21 +226,25 @@ impl Module {
     }
 
     /// The results of an op.
+    #[inline]
     pub fn results(&self, op: OpId) -> &[ValueId] {
         self.ops[op].results.as_slice(&self.value_lists)
     }
 
     /// One result of an op.
+    #[inline]
     pub fn result(&self, op: OpId, index: usize) -> ValueId {
         self.results(op)[index]
     }
 
     /// The regions of an op.
+    #[inline]
     pub fn regions(&self, op: OpId) -> &[RegionId] {
         self.ops[op].regions.as_slice(&self.region_lists)
     }
 
     /// The type of a value.
+    #[inline]
     pub fn value_type(&self, value: ValueId) -> TypeId {
         self.values[value].ty
     }
@@ -246,11 +255,13 @@ impl Module {
     }
 
     /// The tensor type of a value, if it is a ranked tensor.
+    #[inline]
     pub fn tensor_type(&self, value: ValueId) -> Option<&TensorType> {
         self.interner.ty(self.values[value].ty).as_tensor()
     }
 
     /// Where a value comes from.
+    #[inline]
     pub fn value_def(&self, value: ValueId) -> ValueDef {
         self.values[value].def
     }
@@ -269,6 +280,7 @@ impl Module {
     }
 
     /// A region.
+    #[inline]
     pub fn region(&self, region: RegionId) -> &RegionData {
         &self.regions[region]
     }
@@ -282,26 +294,31 @@ impl Module {
     ///
     /// # Panics
     /// If the region has no block; readers of text give every region one.
+    #[inline]
     pub fn entry(&self, region: RegionId) -> BlockId {
         self.regions[region].blocks[0]
     }
 
     /// A block.
+    #[inline]
     pub fn block(&self, block: BlockId) -> &BlockData {
         &self.blocks[block]
     }
 
     /// A block, to change it.
+    #[inline]
     pub fn block_mut(&mut self, block: BlockId) -> &mut BlockData {
         &mut self.blocks[block]
     }
 
     /// The ops of a block, in order.
+    #[inline]
     pub fn block_ops(&self, block: BlockId) -> &[OpId] {
         &self.blocks[block].ops
     }
 
     /// The parameters of a block.
+    #[inline]
     pub fn params(&self, block: BlockId) -> &[ValueId] {
         self.blocks[block].params.as_slice(&self.value_lists)
     }

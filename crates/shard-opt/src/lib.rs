@@ -27,10 +27,10 @@
 //! Errors are [`Diagnostic`]s, which [`render::render`] shows with the place in the text, and
 //! [`report::Report`] says what the result costs.
 
-pub mod render;
-pub mod report;
 #[cfg(feature = "pjrt")]
 pub mod peer;
+pub mod render;
+pub mod report;
 #[cfg(feature = "pjrt")]
 pub mod timing;
 #[cfg(feature = "pjrt")]

@@ -88,31 +88,16 @@ impl Layout {
         if value.is_nan() {
             return nan.unwrap_or(0);
         }
-        let mut best = (f64::INFINITY, 0u64);
-        for code in 0..codes {
+        let wrong_sign = |candidate: f64| candidate.is_sign_negative() != value.is_sign_negative();
+        let key = |code: u64| {
             let candidate = self.value(code);
-            if candidate.is_nan()
-                || (candidate != 0.0 || value != 0.0)
-                    && candidate.is_sign_negative() != value.is_sign_negative()
-                    && candidate != 0.0
-            {
-                continue;
-            }
-            let same_zero =
-                candidate == 0.0 && candidate.is_sign_negative() != value.is_sign_negative();
             let distance = if candidate == value { 0.0 } else { (candidate - value).abs() };
-            let better = distance < best.0
-                || distance == best.0 && code & 1 == 0 && best.1 & 1 == 1 && !same_zero;
-            if better && !(same_zero && best.0 <= distance) {
-                best = (distance, code);
-            } else if distance == best.0
-                && candidate == 0.0
-                && candidate.is_sign_negative() == value.is_sign_negative()
-            {
-                best = (distance, code);
-            }
-        }
-        best.1
+            (distance, wrong_sign(candidate), code & 1)
+        };
+        (0..codes)
+            .filter(|code| !self.value(*code).is_nan())
+            .min_by(|a, b| key(*a).partial_cmp(&key(*b)).unwrap_or(std::cmp::Ordering::Equal))
+            .unwrap_or(0)
     }
 }
 
@@ -295,7 +280,7 @@ fn decimal(significand: u64, exponent: i32, precision: u32) -> (Vec<u8>, i32) {
     let needed = 64 - significand.leading_zeros()
         + if exponent >= 0 { power } else { power.saturating_mul(7).div_ceil(3) };
     // The precision as bits, by a slight overestimate of log2(10); what is beyond is cut off.
-    let wanted = (precision * 196 + 58) / 59;
+    let wanted = (precision * 196).div_ceil(59);
     let mut exp = if exponent >= 0 { 0 } else { exponent };
     let mut digits: Vec<u8>;
     if needed <= 127 {

@@ -25,9 +25,8 @@ pub(super) fn infer(cx: &mut Cx, kind: &Collective) -> Found {
             like(x)
         }
         Collective::CollectiveBroadcast(op) => {
-            let x = cx.tensor(0, "operand")?;
             distinct(cx, &op.groups, false);
-            like(x)
+            broadcast(cx)
         }
     }
 }
@@ -226,6 +225,30 @@ fn all_to_all(cx: &mut Cx, op: &AllToAll) -> Found {
         found.push(tensor(x.element, dims));
     }
     Some(found)
+}
+
+/// Results are the operands; one operand more than results is the roots, an index for each.
+fn broadcast(cx: &mut Cx) -> Found {
+    let count = cx.operands.len();
+    let results = cx.declared.map_or(count, <[_]>::len);
+    require!(
+        cx,
+        results == count || results + 1 == count,
+        "has {results} results for {count} operands"
+    );
+    if results < count {
+        let roots = cx.tensor(results, "the last operand")?;
+        let fits = roots.element == ElementType::I32
+            && super::compatible_dims(&roots.dims, &[results as i64]);
+        require!(
+            cx,
+            fits,
+            "the last operand has type {}, not that of {results} roots of i32",
+            cx.show_tensor(roots)
+        );
+    }
+    let inputs = cx.tensors(0..results, "operand")?;
+    Some(inputs.into_iter().map(|ty| InferredType::Tensor(ty.clone())).collect())
 }
 
 /// Each device sends and receives at most once.

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use crate::ops::Arity;
+use crate::ops::{Arity, Creation, Op, dense_i64};
 use crate::{
     DYNAMIC, Dims, ElementType, FuncId, Interner, Module, NumberKind, RegionId, Symbol, TensorType,
     Type, TypeId, ValueId,
@@ -289,8 +289,55 @@ impl<'a> Cx<'a> {
         Some(ty)
     }
 
-    /// An operand that must be a one-dimensional tensor of integers with a static size, which is
-    /// returned.
+    /// The integers of an operand that is a constant, by way of nothing but the constant.
+    pub fn constant_dims(&self, index: usize) -> Option<Dims> {
+        let op = self.module.defining_op(*self.operands.get(index)?)?;
+        match self.module.kind(op) {
+            Op::Creation(Creation::Constant(op)) => dense_i64(&op.value, self.module),
+            _ => None,
+        }
+    }
+
+    /// A shape, or amounts of a dimension each, that is an operand: an integer for each dimension
+    /// of a known rank. Returns the integers where they are constants.
+    pub fn shape_operand(
+        &mut self,
+        index: usize,
+        name: &str,
+        rank: Option<usize>,
+    ) -> Option<Option<Dims>> {
+        let count = self.index_vector(index, name)?;
+        require!(self, count != DYNAMIC, "{name} has a dynamic number of elements");
+        if let Some(rank) = rank {
+            let fits = usize::try_from(count) == Ok(rank);
+            require!(self, fits, "{name} has {count} elements for {rank} dimensions");
+        }
+        Some(self.constant_dims(index))
+    }
+
+    /// Complains where the result's shape isn't the one that is a constant operand.
+    pub fn constant_shape(&mut self, name: &str, dims: &[i64], result: &TensorType) {
+        let fits = dims.iter().all(|&dim| dim >= 0) && compatible_dims(dims, &result.dims);
+        check!(
+            self,
+            fits,
+            "{name} is {}, the result's shape {}",
+            dims_text(dims),
+            dims_text(&result.dims)
+        );
+    }
+
+    /// Complains where a result that the program gives a type is dynamic without bounds.
+    pub fn static_result(&mut self, result: &TensorType) {
+        check!(
+            self,
+            result.is_static() || result.encoding.is_some(),
+            "result has the dynamic shape {}, without bounds",
+            dims_text(&result.dims)
+        );
+    }
+
+    /// An operand that must be a one-dimensional tensor of integers, whose size is returned.
     pub fn index_vector(&mut self, index: usize, name: &str) -> Option<i64> {
         let ty = self.tensor(index, name)?;
         self.kind(ty, name, kinds::INT);

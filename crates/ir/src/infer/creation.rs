@@ -5,25 +5,22 @@ use crate::{Dense, DenseData, TensorType, Type};
 
 use super::InferredType;
 use super::context::kinds::{COMPLEX, FLOAT, INT, QUANTIZED};
-use super::context::{Cx, Found, compatible_dim, size};
+use super::context::{Cx, Found};
 
 pub(super) fn infer(cx: &mut Cx, kind: &Creation) -> Found {
     match kind {
         Creation::Constant(op) => constant(cx, &op.value),
         Creation::Iota(op) => {
-            iota(cx, op.dimension)?;
+            if let Some(result) = iota(cx, op.dimension)? {
+                cx.static_result(result);
+            }
             Some(vec![InferredType::Given])
         }
         Creation::DynamicIota(op) => {
-            let count = cx.index_vector(0, "output_shape")?;
-            if let Some(result) = iota(cx, op.dimension)? {
-                check!(
-                    cx,
-                    compatible_dim(count, result.rank() as i64),
-                    "output_shape has {} elements, but the result has rank {}",
-                    size(count),
-                    result.rank()
-                );
+            let result = iota(cx, op.dimension)?;
+            let shape = cx.shape_operand(0, "output_shape", result.map(|ty| ty.rank()))?;
+            if let (Some(result), Some(shape)) = (result, shape) {
+                cx.constant_shape("output_shape", &shape, result);
             }
             Some(vec![InferredType::Given])
         }

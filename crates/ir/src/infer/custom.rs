@@ -1,9 +1,9 @@
 //! Calls of what the program doesn't contain.
 
-use crate::Attr;
-use crate::ops::{Custom, CustomCall};
+use crate::ops::{Custom, CustomCall, dense_i64};
+use crate::{Attr, Type, TypeId};
 
-use super::context::{Cx, Found};
+use super::context::{Cx, Found, dims_text};
 use super::control;
 
 pub(super) fn infer(cx: &mut Cx, kind: &Custom) -> Found {
@@ -46,19 +46,37 @@ fn custom_call(cx: &mut Cx, op: &CustomCall) {
     }
     let given = op.operand_layouts.is_some() == op.result_layouts.is_some();
     check!(cx, given, "operand_layouts and result_layouts must be given together");
-    let results = cx.declared.map(<[_]>::len);
-    let lists = [
-        ("operand_layouts", &op.operand_layouts, Some(cx.operands.len())),
-        ("result_layouts", &op.result_layouts, results),
-    ];
-    for (name, layouts, count) in lists {
-        // A single tuple has a layout for each of its elements.
-        let (Some(Attr::Array(list)), Some(count)) = (layouts, count) else { continue };
+    layouts(cx, "operand_layouts", op.operand_layouts.as_ref(), &cx.operand_types());
+    if let Some(results) = cx.declared {
+        layouts(cx, "result_layouts", op.result_layouts.as_ref(), results);
+    }
+}
+
+/// A layout is a permutation of the dimensions of each tensor. A single tuple has one for each of
+/// its elements.
+fn layouts(cx: &mut Cx, name: &str, layouts: Option<&Attr>, types: &[TypeId]) {
+    let Some(Attr::Array(list)) = layouts else { return };
+    let types: Vec<TypeId> = match types {
+        &[one] => match cx.module.ty(one) {
+            Type::Tuple(parts) => parts.to_vec(),
+            _ => vec![one],
+        },
+        types => types.to_vec(),
+    };
+    let (len, count) = (list.len(), types.len());
+    check!(cx, len == count, "{name} has {len} elements for {count} values");
+    for (at, (layout, &ty)) in list.iter().zip(&types).enumerate() {
+        let Attr::Dense(dense) = layout else { continue };
+        let Some(order) = dense_i64(dense, cx.module) else { continue };
+        let rank = cx.module.ty(ty).as_tensor().map_or(0, |ty| ty.rank());
+        let mut sorted = order.clone();
+        sorted.sort_unstable();
         check!(
             cx,
-            list.len() == count || count == 1,
-            "{name} has {} elements for {count} values",
-            list.len()
+            sorted.iter().copied().eq(0..rank as i64),
+            "{name}, element {at}: {} isn't a permutation of the {rank} dimensions of {}",
+            dims_text(&order),
+            cx.show(ty)
         );
     }
 }

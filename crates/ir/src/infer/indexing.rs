@@ -13,15 +13,9 @@ pub(super) fn infer(cx: &mut Cx, kind: &Indexing) -> Found {
         Indexing::Gather(op) => gather(cx, &op.dims, &op.slice_sizes),
         Indexing::DynamicGather(op) => {
             let x = cx.tensor(0, "operand")?;
-            let count = cx.index_vector(2, "slice_sizes")?;
             let rank = x.rank();
-            require!(
-                cx,
-                compatible_dim(count, rank as i64),
-                "slice_sizes has {} elements for an operand of rank {rank}",
-                size(count)
-            );
-            gather(cx, &op.dims, &Dims::from_elem(DYNAMIC, rank))
+            let sizes = cx.shape_operand(2, "slice_sizes", Some(rank))?;
+            gather(cx, &op.dims, &sizes.unwrap_or_else(|| Dims::from_elem(DYNAMIC, rank)))
         }
         Indexing::Scatter(op) => scatter(cx, op),
         Indexing::TorchIndexSelect(op) => torch_index_select(cx, op),

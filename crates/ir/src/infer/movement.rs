@@ -13,6 +13,9 @@ pub(super) fn infer(cx: &mut Cx, kind: &Movement) -> Found {
     match kind {
         Movement::Reshape => {
             let x = cx.tensor(0, "operand")?;
+            if let Some(result) = cx.declared_tensor(0) {
+                cx.static_result(result);
+            }
             reshape(cx, x)
         }
         Movement::BitcastConvert => bitcast_convert(cx),
@@ -85,21 +88,28 @@ fn reshape(cx: &mut Cx, x: &TensorType) -> Found {
 
 fn dynamic_reshape(cx: &mut Cx) -> Found {
     let x = cx.tensor(0, "operand")?;
-    let count = cx.index_vector(1, "output_shape")?;
-    shape_operand(cx, count);
+    if let Some(shape) = output_shape(cx, "output_shape")? {
+        let count = shape.iter().fold(1u64, |n, &dim| n.saturating_mul(dim.max(0) as u64));
+        check!(
+            cx,
+            !x.is_static() || count == x.elements(),
+            "operand of shape {} has {} elements, output_shape {} has {count}",
+            dims_text(&x.dims),
+            x.elements(),
+            dims_text(&shape)
+        );
+    }
     reshape(cx, x)
 }
 
-/// A shape that is an operand has an element for each dimension of the result.
-fn shape_operand(cx: &mut Cx, count: i64) {
-    let Some(result) = cx.declared_tensor(0) else { return };
-    let rank = result.rank();
-    check!(
-        cx,
-        compatible_dim(count, rank as i64),
-        "the shape has {} elements, but the result has rank {rank}",
-        size(count)
-    );
+/// The result's shape as operand 1, where it is a constant.
+fn output_shape(cx: &mut Cx, name: &str) -> Option<Option<Dims>> {
+    let result = cx.declared_tensor(0);
+    let shape = cx.shape_operand(1, name, result.map(TensorType::rank))?;
+    if let (Some(result), Some(shape)) = (result, &shape) {
+        cx.constant_shape(name, shape, result);
+    }
+    Some(shape)
 }
 
 fn bitcast_convert(cx: &mut Cx) -> Found {
@@ -230,17 +240,35 @@ fn dynamic_pad(cx: &mut Cx) -> Found {
     let (x, value) = (cx.tensor(0, "operand")?, cx.tensor(1, "padding_value")?);
     cx.same_element(("operand", x), ("padding_value", value));
     check!(cx, value.rank() == 0, "padding_value has rank {}, not 0", value.rank());
-    for (at, name) in [(2, "edge_padding_low"), (3, "edge_padding_high"), (4, "interior_padding")] {
-        let count = cx.index_vector(at, name)?;
-        check!(
-            cx,
-            compatible_dim(count, x.rank() as i64),
-            "{name} has {} elements for an operand of rank {}",
-            size(count),
-            x.rank()
-        );
+    let rank = Some(x.rank());
+    let low = cx.shape_operand(2, "edge_padding_low", rank)?;
+    let high = cx.shape_operand(3, "edge_padding_high", rank)?;
+    let interior = cx.shape_operand(4, "interior_padding", rank)?;
+    if let Some(interior) = &interior {
+        let positive = interior.iter().all(|&n| n >= 0);
+        require!(cx, positive, "interior_padding {} is negative", dims_text(interior));
+    }
+    if let (Some(low), Some(high), Some(interior)) = (&low, &high, &interior)
+        && let Some(result) = cx.declared_tensor(0)
+        && result.rank() == x.rank()
+    {
+        for (at, &dim) in x.dims.iter().enumerate().filter(|(_, dim)| **dim != DYNAMIC) {
+            let sum = padded(dim, low[at], high[at], interior[at]);
+            check!(
+                cx,
+                compatible_dim(sum, result.dims[at]),
+                "dimension {at} becomes {sum} by padding, but is {} in the result",
+                size(result.dims[at])
+            );
+        }
     }
     given_like(cx, x)
+}
+
+/// The size of a dimension after padding.
+fn padded(dim: i64, low: i64, high: i64, interior: i64) -> i64 {
+    let gaps = (dim - 1).max(0).saturating_mul(interior);
+    dim.saturating_add(gaps).saturating_add(low).saturating_add(high)
 }
 
 /// Dimensions of a broadcast: one for each of the operand, none twice, those of the result with
@@ -275,14 +303,25 @@ fn broadcast(cx: &mut Cx, x: &TensorType, dimensions: &[i64], dynamic: bool) -> 
 fn broadcast_in_dim(cx: &mut Cx, op: &BroadcastInDim) -> Found {
     let x = cx.tensor(0, "operand")?;
     broadcast(cx, x, &op.dimensions, false)?;
+    if let Some(result) = cx.declared_tensor(0) {
+        cx.static_result(result);
+    }
     Some(vec![InferredType::Given])
 }
 
 fn dynamic_broadcast_in_dim(cx: &mut Cx, op: &DynamicBroadcastInDim) -> Found {
     let x = cx.tensor(0, "operand")?;
-    let count = cx.index_vector(1, "output_dimensions")?;
-    shape_operand(cx, count);
+    let shape = output_shape(cx, "output_dimensions")?;
     broadcast(cx, x, &op.dimensions, true)?;
+    for (at, (&n, &to)) in x.dims.iter().zip(&op.dimensions).enumerate() {
+        let Some(&wanted) = shape.as_ref().and_then(|shape| shape.get(to as usize)) else { break };
+        check!(
+            cx,
+            n == 1 || compatible_dim(n, wanted),
+            "dimension {at} of operand is {}, neither 1 nor {wanted} of output_dimensions",
+            size(n)
+        );
+    }
     let known = op.expanding.iter().chain(&op.nonexpanding).flatten().copied();
     cx.dims("known expanding and nonexpanding dimensions", &known.collect::<Dims>(), x.rank())?;
     Some(vec![InferredType::Given])
@@ -325,8 +364,7 @@ fn pad(cx: &mut Cx, op: &Pad) -> Found {
             dims.push(DYNAMIC);
             continue;
         }
-        let gaps = (dim - 1).max(0).saturating_mul(interior);
-        let sum = dim.saturating_add(gaps).saturating_add(low).saturating_add(high);
+        let sum = padded(dim, low, high, interior);
         require!(cx, sum >= 0, "dimension {at} becomes {sum}, negative, by padding {low}, {high}");
         dims.push(sum);
     }

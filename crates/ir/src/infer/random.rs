@@ -1,11 +1,10 @@
 //! Random numbers.
 
-use crate::DYNAMIC;
 use crate::ops::{Distribution, Random};
 
 use super::InferredType;
 use super::context::kinds::{BOOL, FLOAT, INT};
-use super::context::{Cx, Found, compatible_dim, size};
+use super::context::{Cx, Found};
 
 pub(super) fn infer(cx: &mut Cx, kind: &Random) -> Found {
     match kind {
@@ -16,17 +15,13 @@ pub(super) fn infer(cx: &mut Cx, kind: &Random) -> Found {
             };
             let (a, b) = (cx.scalar(0, "a", kinds)?, cx.scalar(1, "b", kinds)?);
             cx.same_element(("a", a), ("b", b));
-            let count = cx.index_vector(2, "shape")?;
-            require!(cx, count != DYNAMIC, "shape has a dynamic number of elements");
-            if let Some(result) = cx.declared_tensor(0) {
+            let result = cx.declared_tensor(0);
+            let shape = cx.shape_operand(2, "shape", result.map(|ty| ty.rank()))?;
+            if let Some(result) = result {
                 cx.same_element(("a", a), ("result", result));
-                check!(
-                    cx,
-                    compatible_dim(count, result.rank() as i64),
-                    "shape has {} elements, but the result has rank {}",
-                    size(count),
-                    result.rank()
-                );
+                if let Some(shape) = shape {
+                    cx.constant_shape("shape", &shape, result);
+                }
             }
             Some(vec![InferredType::Given])
         }

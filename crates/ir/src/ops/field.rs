@@ -290,8 +290,10 @@ impl Field for Padding {
     const EXPECTED: &'static str = "a dense tensor of i64 pairs";
     fn read(attr: &Attr, interner: &Interner) -> Option<Self> {
         let Attr::Dense(dense) = attr else { return None };
+        let Type::Tensor(ty) = interner.ty(dense.ty) else { return None };
+        let pairs = matches!(ty.dims[..], [_, 2]) || ty.dims[..] == [0];
         let flat = dense_i64(dense, interner)?;
-        (flat.len() % 2 == 0).then(|| flat.chunks(2).map(|pair| [pair[0], pair[1]]).collect())
+        pairs.then(|| flat.chunks(2).map(|pair| [pair[0], pair[1]]).collect())
     }
     fn write(&self, interner: &mut Interner) -> Option<Attr> {
         let flat: Vec<i64> = self.iter().flatten().copied().collect();

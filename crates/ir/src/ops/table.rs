@@ -753,7 +753,7 @@ op_table! {
                 channel: Option<Channel> = "channel_handle",
             }
             /// The first device of each group sends to the others.
-            CollectiveBroadcast = "stablehlo.collective_broadcast" "collective-broadcast" (ONE, ONE, ZERO) COLL, {
+            CollectiveBroadcast = "stablehlo.collective_broadcast" "collective-broadcast" (SOME, SOME, ZERO) COLL, {
                 /// Groups.
                 groups: Groups = "replica_groups",
                 /// Channel.
@@ -948,7 +948,7 @@ op_table! {
                 aliases: Option<Attr> = "output_operand_aliases",
             }
             /// An op with a name and a decomposition into a function.
-            Composite = "stablehlo.composite" "" (ANY, ANY, ZERO) NONE, {
+            Composite = "stablehlo.composite" "" (ANY, ANY, ANY) NONE, {
                 /// Its name.
                 name: Symbol = "name",
                 /// Its attributes.

@@ -1,6 +1,6 @@
 //! What an op's lowering can do along each factor.
 
-use shard_ir::ops::{Convolution, Indexing, Movement, Op};
+use shard_ir::ops::{Convolution, Indexing, Movement, Op, Reduction};
 use shard_ir::sharding::Combiner;
 use shard_ir::{Module, NumberKind, OpId};
 use shard_propagate::rules::{FactorKind, OpRule, Reducer};
@@ -10,22 +10,15 @@ use shard_propagate::rules::{FactorKind, OpRule, Reducer};
 pub enum Capability {
     /// Each device computes its part.
     Free,
-    /// Each device computes a partial result. `accumulates` says that the op adds to an operand
-    /// (the first ones, as many as there are results), which must be partial too.
-    Partial {
-        /// How partial results combine.
-        combiner: Combiner,
-        /// The op combines its results with its first operands.
-        accumulates: bool,
-    },
+    /// Each device computes a partial result, combined as stated. What the op adds up from (see
+    /// [`is_accumulator`]) must be partial too.
+    Partial(Combiner),
     /// The dimension must be whole.
     Whole,
 }
 
 /// The capability of each factor of an op.
 pub fn capabilities(module: &Module, op: OpId, rule: &OpRule) -> Vec<Capability> {
-    let kind = module.kind(op);
-    let accumulates = matches!(kind, Op::Indexing(Indexing::Scatter(_)));
     let boolean = module
         .results(op)
         .first()
@@ -41,7 +34,7 @@ pub fn capabilities(module: &Module, op: OpId, rule: &OpRule) -> Vec<Capability>
                 FactorKind::PassThrough if !is_on_result(rule, index) => Capability::Whole,
                 FactorKind::PassThrough => Capability::Free,
                 FactorKind::Reduction(reducer) => match combiner(reducer, boolean) {
-                    Some(combiner) => Capability::Partial { combiner, accumulates },
+                    Some(combiner) => Capability::Partial(combiner),
                     None => Capability::Whole,
                 },
                 FactorKind::NeedReplication | FactorKind::Permutation => Capability::Whole,
@@ -50,9 +43,21 @@ pub fn capabilities(module: &Module, op: OpId, rule: &OpRule) -> Vec<Capability>
         .collect()
 }
 
+/// Whether the results of an op start from an operand: the inputs of a scatter, the initial values
+/// of a reduction. When the op is computed in parts that are summed, only one may start from it.
+/// (Of a maximum or minimum all may.)
+pub(super) fn is_accumulator(module: &Module, op: OpId, operand: usize) -> bool {
+    let results = module.results(op).len();
+    match module.kind(op) {
+        Op::Indexing(Indexing::Scatter(_)) => operand < results,
+        Op::Reduction(Reduction::Reduce(_)) => operand >= results,
+        _ => false,
+    }
+}
+
 /// How parts of a reduction combine as an unreduced value; of booleans, `or` is the maximum and
 /// `and` the minimum.
-fn combiner(reducer: Reducer, boolean: bool) -> Option<Combiner> {
+pub fn combiner(reducer: Reducer, boolean: bool) -> Option<Combiner> {
     match reducer {
         Reducer::Sum if !boolean => Some(Combiner::Sum),
         Reducer::Max => Some(Combiner::Max),

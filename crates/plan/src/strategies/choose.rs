@@ -4,7 +4,7 @@ use shard_ir::sharding::{AxisList, Combiner, TensorSharding, axes};
 use shard_ir::{ElementType, MeshId, Module, OpId, ValueId};
 use shard_propagate::rules::{OpRule, TensorMapping};
 
-use super::capability::may_pad;
+use super::capability::{is_accumulator, may_pad};
 use super::{Capability, capabilities};
 use crate::Pricing;
 use crate::factors::{FactorAxes, legalize, project, unproject};
@@ -41,52 +41,95 @@ pub fn strategies(
     mesh: MeshId,
     wanted: &Wanted<'_>,
 ) -> Vec<Strategy> {
-    let able = capabilities(module, op, rule);
-    let project_all = |mappings: &[TensorMapping], shardings: &[Option<TensorSharding>]| {
-        let pairs = mappings.iter().zip(shardings);
-        pairs
-            .filter_map(|(mapping, sharding)| Some(project(rule, mapping, sharding.as_ref()?)))
-            .collect::<Vec<FactorAxes>>()
-    };
-    let of_results = project_all(&rule.results, wanted.results);
-    let of_operands = project_all(&rule.operands, wanted.operands);
-    let mut found: Vec<Strategy> = Vec::new();
-    let mut add = |mut assignment: FactorAxes| {
-        legalize(rule, |factor| may_pad(module, op, rule, factor), &mut assignment);
-        let strategy = strategy(module, op, rule, mesh, &able, assignment);
-        if !found.contains(&strategy) {
-            found.push(strategy);
-        }
-    };
+    let maker = Maker::new(module, op, rule, mesh, wanted);
+    let base = maker.base();
+    maker.others(base)
+}
 
-    let nothing: FactorAxes = vec![AxisList::new(); rule.factors.len()];
-    let mut base = nothing.clone();
-    for proposal in &of_results {
-        merge(&mut base, proposal, &able);
+/// Makes the strategies of one op.
+struct Maker<'a> {
+    module: &'a Module,
+    op: OpId,
+    rule: &'a OpRule,
+    mesh: MeshId,
+    able: Vec<Capability>,
+    /// What each result proposes for the factors.
+    results: Vec<FactorAxes>,
+    /// What each operand proposes.
+    operands: Vec<FactorAxes>,
+}
+
+impl<'a> Maker<'a> {
+    fn new(
+        module: &'a Module,
+        op: OpId,
+        rule: &'a OpRule,
+        mesh: MeshId,
+        wanted: &Wanted<'_>,
+    ) -> Self {
+        let project_all = |mappings: &[TensorMapping], shardings: &[Option<TensorSharding>]| {
+            let pairs = mappings.iter().zip(shardings);
+            pairs
+                .filter_map(|(mapping, sharding)| Some(project(rule, mapping, sharding.as_ref()?)))
+                .collect::<Vec<FactorAxes>>()
+        };
+        Maker {
+            able: capabilities(module, op, rule),
+            results: project_all(&rule.results, wanted.results),
+            operands: project_all(&rule.operands, wanted.operands),
+            module,
+            op,
+            rule,
+            mesh,
+        }
     }
-    let in_results = |factor: usize| rule.results.iter().flatten().any(|dim| dim.contains(&factor));
-    for proposal in &of_operands {
-        let mut reduced = proposal.clone();
-        for (factor, axes) in reduced.iter_mut().enumerate() {
-            if in_results(factor) {
-                axes.clear();
+
+    fn nothing(&self) -> FactorAxes {
+        vec![AxisList::new(); self.rule.factors.len()]
+    }
+
+    fn make(&self, mut assignment: FactorAxes) -> Strategy {
+        let Maker { module, op, rule, mesh, .. } = *self;
+        legalize(rule, |factor| may_pad(module, op, rule, factor), &mut assignment);
+        strategy(module, op, rule, mesh, &self.able, assignment)
+    }
+
+    fn base(&self) -> Strategy {
+        let mut base = self.nothing();
+        for proposal in &self.results {
+            merge(&mut base, proposal, &self.able);
+        }
+        let in_results =
+            |factor: usize| self.rule.results.iter().flatten().any(|dim| dim.contains(&factor));
+        for proposal in &self.operands {
+            let mut reduced = proposal.clone();
+            for (factor, axes) in reduced.iter_mut().enumerate() {
+                if in_results(factor) {
+                    axes.clear();
+                }
+            }
+            merge(&mut base, &reduced, &self.able);
+        }
+        self.make(base)
+    }
+
+    fn others(&self, base: Strategy) -> Vec<Strategy> {
+        let mut found = vec![base];
+        let proposals: Vec<&FactorAxes> = self.results.iter().chain(&self.operands).collect();
+        for first in 0..proposals.len() {
+            let order =
+                std::iter::once(first).chain((0..proposals.len()).filter(|&other| other != first));
+            let mut assignment = self.nothing();
+            for source in order {
+                merge(&mut assignment, proposals[source], &self.able);
+            }
+            let strategy = self.make(assignment);
+            if !found.contains(&strategy) {
+                found.push(strategy);
             }
         }
-        merge(&mut base, &reduced, &able);
+        found
     }
-    add(base);
-
-    let proposals: Vec<&FactorAxes> = of_results.iter().chain(&of_operands).collect();
-    for first in 0..proposals.len() {
-        let order =
-            std::iter::once(first).chain((0..proposals.len()).filter(|&other| other != first));
-        let mut assignment = nothing.clone();
-        for source in order {
-            merge(&mut assignment, proposals[source], &able);
-        }
-        add(assignment);
-    }
-    found
 }
 
 /// Adds what one tensor proposes to factors that have nothing yet, without the axes that others
@@ -121,22 +164,19 @@ fn strategy(
     // All partial factors of an op combine alike; if they don't, only those like the first split.
     let mut combiner: Option<Combiner> = None;
     let mut partial = AxisList::new();
-    let mut accumulates = false;
     for (axes, able) in factors.iter_mut().zip(able) {
-        if let Capability::Partial { combiner: own, accumulates: adds } = *able
+        if let Capability::Partial(own) = *able
             && !axes.is_empty()
         {
             if *combiner.get_or_insert(own) == own {
                 partial.extend(axes.iter().copied());
-                accumulates |= adds;
             } else {
                 axes.clear();
             }
         }
     }
     let partial = axes::sorted(&partial);
-    let sharding = |mapping: &TensorMapping, value: ValueId, is_partial: bool| {
-        let _ = value;
+    let sharding = |mapping: &TensorMapping, is_partial: bool| {
         let sharding = unproject(mesh, mapping, &factors);
         match combiner {
             Some(combiner) if is_partial && !partial.is_empty() => {
@@ -145,22 +185,15 @@ fn strategy(
             _ => sharding,
         }
     };
-    let results = module.results(op);
-    let operands = module.operands(op);
+    let starts = |index| combiner == Some(Combiner::Sum) && is_accumulator(module, op, index);
     Strategy {
-        operands: operands
+        operands: rule
+            .operands
             .iter()
-            .zip(&rule.operands)
             .enumerate()
-            .map(|(index, (&value, mapping))| {
-                sharding(mapping, value, accumulates && index < results.len())
-            })
+            .map(|(index, mapping)| sharding(mapping, starts(index)))
             .collect(),
-        results: results
-            .iter()
-            .zip(&rule.results)
-            .map(|(&value, mapping)| sharding(mapping, value, true))
-            .collect(),
+        results: rule.results.iter().map(|mapping| sharding(mapping, true)).collect(),
         parts: factors.iter().map(|list| axes::product(list)).product(),
         factors,
     }
@@ -175,23 +208,42 @@ pub fn choose(
     mesh: MeshId,
     wanted: &Wanted<'_>,
     pricing: &mut Pricing,
-) -> (Strategy, f64) {
-    let candidates = strategies(module, op, rule, mesh, wanted);
-    let least = candidates[0].parts;
-    let mut best: Option<(Strategy, f64)> = None;
-    for candidate in candidates {
-        if candidate.parts < least {
-            continue;
-        }
-        let seconds = price(module, op, &candidate, wanted, pricing);
-        if best.as_ref().is_none_or(|(_, cheapest)| seconds < *cheapest) {
-            best = Some((candidate, seconds));
+) -> Strategy {
+    let maker = Maker::new(module, op, rule, mesh, wanted);
+    let base = maker.base();
+    // Nothing moves, and what can be split is: most ops of a program.
+    if is_free(&base, wanted) {
+        return base;
+    }
+    let least = base.parts;
+    let mut candidates = maker.others(base);
+    if candidates.len() == 1 {
+        return candidates.swap_remove(0);
+    }
+    let prices: Vec<f64> = candidates
+        .iter()
+        .map(|candidate| match candidate.parts < least {
+            true => f64::INFINITY,
+            false => price(module, op, candidate, wanted, pricing),
+        })
+        .collect();
+    let mut best = 0;
+    for (index, seconds) in prices.iter().enumerate() {
+        if *seconds < prices[best] {
+            best = index;
         }
     }
-    // `candidates[0]` itself was priced, so there is one.
-    best.unwrap_or_else(|| {
-        (strategies(module, op, rule, mesh, wanted).swap_remove(0), f64::INFINITY)
-    })
+    candidates.swap_remove(best)
+}
+
+/// Whether a strategy takes the operands as they are and gives the results as they shall be.
+fn is_free(strategy: &Strategy, wanted: &Wanted<'_>) -> bool {
+    let same = |has: &[TensorSharding], given: &[Option<TensorSharding>]| {
+        has.iter()
+            .zip(given)
+            .all(|(has, given)| given.as_ref().is_none_or(|g| g.is_equivalent(has)))
+    };
+    same(&strategy.operands, wanted.operands) && same(&strategy.results, wanted.results)
 }
 
 fn price(

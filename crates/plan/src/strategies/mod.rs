@@ -8,5 +8,5 @@
 mod capability;
 mod choose;
 
-pub use capability::{Capability, capabilities};
+pub use capability::{Capability, capabilities, combiner};
 pub use choose::{Strategy, Wanted, choose, strategies};

@@ -1,12 +1,21 @@
 //! Sharding constraints that apply to their inputs, and sharding groups.
 
+use std::hash::BuildHasherDefault;
+
+use indexmap::{IndexMap, IndexSet};
+use petgraph::unionfind::UnionFind;
+use rustc_hash::{FxHashMap, FxHasher};
 use shard_ir::ops::{Control, Op, Sdy};
 use shard_ir::sharding::TensorSharding;
 use shard_ir::{ValueDef, ValueId};
 use smallvec::SmallVec;
 
+use super::graph::has_no_axes;
 use super::setup::{GAP, RecKind, Setup, Ssa, Use, ssa};
 use super::table::SharedSharding;
+
+type FxIndexMap<K, V> = IndexMap<K, V, BuildHasherDefault<FxHasher>>;
+type FxIndexSet<T> = IndexSet<T, BuildHasherDefault<FxHasher>>;
 
 impl Setup<'_> {
     /// The sharding of a value as far as it is given; edges have one for all targets.
@@ -15,6 +24,13 @@ impl Setup<'_> {
             Some(&edge) => self.given[self.edges[edge as usize].owner as usize],
             None => self.given[value as usize],
         }
+    }
+
+    /// Whether nothing is given for a value, or just that it is open.
+    fn is_unsharded(&self, value: Ssa) -> bool {
+        self.table.get(self.sharding(value)).is_none_or(|sharding| {
+            *sharding == TensorSharding::fully_open(sharding.mesh, sharding.rank())
+        })
     }
 
     fn is_tensor(&self, value: Ssa) -> bool {
@@ -84,12 +100,11 @@ impl Setup<'_> {
                     self.apply(rec, input, sharding, None);
                 }
             } else if let RecKind::Op(op) = self.recs[rec as usize].kind {
-                let (shardings, _) = self.border(op, true);
-                for (operand, sharding) in shardings.into_iter().enumerate() {
-                    let Some(sharding) = sharding else { continue };
-                    let sharding = self.table.add(sharding);
-                    let input = self.operands(rec)[operand];
-                    self.apply(rec, input, sharding, Some(operand));
+                for operand in 0..self.module.operands(op).len() {
+                    if let Some(sharding) = self.stated_operand(op, operand) {
+                        let input = self.operands(rec)[operand];
+                        self.apply(rec, input, sharding, Some(operand));
+                    }
                 }
             }
         }
@@ -101,7 +116,7 @@ impl Setup<'_> {
         if !closed
             || !self.is_tensor(input)
             || !self.is_shardable(input)
-            || !self.sharding(input).is_none()
+            || !self.is_unsharded(input)
         {
             return;
         }
@@ -111,9 +126,8 @@ impl Setup<'_> {
                 Some(wanted) => wanted,
                 None if self.is_manual_rec(place.rec) => {
                     let RecKind::Op(op) = self.recs[place.rec as usize].kind else { continue };
-                    let (shardings, _) = self.border(op, true);
-                    match shardings.into_iter().nth(place.operand as usize).flatten() {
-                        Some(wanted) => self.table.add(wanted),
+                    match self.stated_operand(op, place.operand as usize) {
+                        Some(wanted) => wanted,
                         None => continue,
                     }
                 }
@@ -140,6 +154,7 @@ impl Setup<'_> {
                 self.given.push(sharding);
                 self.uses.push(SmallVec::new());
                 let rec = self.push_rec(RecKind::Constraint(result), after, None, &[input]);
+                self.constraint_of.insert(result, rec);
                 self.uses[input as usize].push(Use { rec, operand: 0 });
                 (rec, result)
             }
@@ -199,7 +214,7 @@ impl Setup<'_> {
         let constrains = |rec: u32| self.is_constraint(rec) || self.is_manual_rec(rec);
         if defined_by_constraint
             || virtual_constraint
-            || !self.sharding(input).is_none()
+            || !self.is_unsharded(input)
             || self.uses[input as usize]
                 .iter()
                 .any(|place| place.rec != head && constrains(place.rec))
@@ -247,27 +262,20 @@ impl Setup<'_> {
         if members.is_empty() {
             return;
         }
-        let mut sets: Vec<(Vec<i64>, Vec<Ssa>)> = Vec::new();
-        for (group, value) in members {
-            let touches =
-                |set: &(Vec<i64>, Vec<Ssa>)| set.0.contains(&group) || set.1.contains(&value);
-            let mut joined = (vec![group], Vec::new());
-            let mut rest = Vec::new();
-            for set in sets {
-                if touches(&set) {
-                    joined.0.extend(set.0);
-                    joined.1.extend(set.1);
-                } else {
-                    rest.push(set);
-                }
-            }
-            if !joined.1.contains(&value) {
-                joined.1.push(value);
-            }
-            rest.push(joined);
-            sets = rest;
+        // Members of one group, and entries of one value, are in one set.
+        let mut sets: UnionFind<usize> = UnionFind::new(members.len());
+        let mut first_of_group: FxHashMap<i64, usize> = FxHashMap::default();
+        let mut first_of_value: FxHashMap<Ssa, usize> = FxHashMap::default();
+        for (at, &(group, value)) in members.iter().enumerate() {
+            sets.union(*first_of_group.entry(group).or_insert(at), at);
+            sets.union(*first_of_value.entry(value).or_insert(at), at);
         }
-        for (_, mut values) in sets {
+        let mut joined: FxIndexMap<usize, FxIndexSet<Ssa>> = FxIndexMap::default();
+        for (at, &(_, value)) in members.iter().enumerate() {
+            joined.entry(sets.find(at)).or_default().insert(value);
+        }
+        for values in joined.into_values() {
+            let mut values: Vec<Ssa> = values.into_iter().collect();
             let says_something = |sharding: &TensorSharding| {
                 sharding.dims.iter().any(|dim| !dim.axes.is_empty() || !dim.open)
             };
@@ -286,7 +294,17 @@ impl Setup<'_> {
                 for value in &mut values {
                     *value = self.constrain(*value, open);
                 }
-            } else if !common.is_none() {
+            } else if common.is_none() {
+                // Open members, if only with priorities, say nothing for the others.
+                for &value in &values {
+                    let target =
+                        self.edge_of.get(&value).map(|&edge| self.edges[edge as usize].owner);
+                    let target = target.unwrap_or(value) as usize;
+                    if self.table.get(self.given[target]).is_some_and(has_no_axes) {
+                        self.given[target] = SharedSharding::NONE;
+                    }
+                }
+            } else {
                 for &value in &values {
                     let target =
                         self.edge_of.get(&value).map(|&edge| self.edges[edge as usize].owner);
@@ -309,6 +327,7 @@ impl Setup<'_> {
         self.given.push(sharding);
         self.uses.push(SmallVec::new());
         let rec = self.push_rec(RecKind::Constraint(result), key, None, &[value]);
+        self.constraint_of.insert(result, rec);
         self.replace_uses(value, result, |_| true);
         self.uses[value as usize].push(Use { rec, operand: 0 });
         result

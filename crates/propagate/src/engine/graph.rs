@@ -4,7 +4,7 @@ use cranelift_entity::packed_option::PackedOption;
 use petgraph::graph::{DiGraph, NodeIndex};
 use petgraph::unionfind::UnionFind;
 use petgraph::visit::EdgeRef;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use shard_ir::ops::{Control, Custom, Movement, Op, Sdy};
 use shard_ir::sharding::TensorSharding;
 use shard_ir::{Attr, Module, OpId, ValueDef, ValueId};
@@ -172,6 +172,7 @@ impl PropagationGraph {
         };
         let tellers = Tellers { setup, node_of_rec: &node_of_rec, edge_node: &edge_node };
         // Each value tells its maker and its users; a merged one those of all its members.
+        let grouped: FxHashSet<Ssa> = setup.groups.iter().flatten().copied().collect();
         let mut told: FxHashMap<u32, Vec<u32>> = FxHashMap::default();
         let mut list = Vec::new();
         for value in 0..setup.given.len() as Ssa {
@@ -188,7 +189,7 @@ impl PropagationGraph {
             let merged = matches!(&this.graph[node], Node::Value(v)
                 if v.value.expand().map(ssa) != Some(value))
                 || told.contains_key(&(node.index() as u32));
-            if merged || setup.groups.iter().any(|group| group.contains(&value)) {
+            if merged || grouped.contains(&value) {
                 told.entry(node.index() as u32).or_default().extend_from_slice(&list);
             } else {
                 this.add_listeners(node, &list);
@@ -480,7 +481,7 @@ impl Tellers<'_, '_> {
                 // A call's operand goes to the function's parameter, and what a function returns
                 // to the results of its calls.
                 Op::Control(Control::Call(call)) => {
-                    let Some(callee) = module.find_func(call.callee.0) else { continue };
+                    let Some(&callee) = setup.by_name.get(&call.callee.0) else { continue };
                     if let Some(&param) = module.args(callee).get(place.operand as usize)
                         && let Some(&edge) = setup.edge_of.get(&ssa(param))
                     {
@@ -525,13 +526,9 @@ impl Tellers<'_, '_> {
                 self.push(self.node_of_rec[rec.0 as usize], list);
             }
         } else {
-            // The constraint that only propagation has is its value's one maker.
-            let made = |rec: &&super::setup::Rec| rec.kind == RecKind::Constraint(value);
-            if let Some(rec) = setup.recs.iter().rev().find(made) {
-                let at = setup.recs.iter().position(|other| std::ptr::eq(other, rec));
-                let node = at.and_then(|at| self.node_of_rec.get(at).copied());
-                self.push(node.unwrap_or(NO_NODE), list);
-            }
+            let maker = setup.constraint_of.get(&value);
+            let node = maker.and_then(|&rec| self.node_of_rec.get(rec as usize).copied());
+            self.push(node.unwrap_or(NO_NODE), list);
         }
         self.users(value, list);
     }

@@ -22,12 +22,16 @@
 //! by their numbers; an op at which no direction and no strategy can change anything leaves the
 //! list until one of its tensors changes; every sweep after the first starts from what is left.
 
+mod borders;
 mod constraints;
 mod factors;
+mod finish;
 mod graph;
 mod manual;
+mod obstacles;
 mod priority;
 mod setup;
+mod step;
 mod sweep;
 mod table;
 mod trace;
@@ -38,6 +42,7 @@ use shard_ir::{FuncId, Module, OpId, ValueId};
 
 pub use factors::{Direction, FactorStrategy};
 pub use graph::{Node, OpKind, OpNode, Port, PropagationGraph, ValueNode};
+pub use obstacles::{Obstacle, Reason, obstacles};
 pub use table::{ShardingTable, SharedSharding};
 pub use trace::{Log, Placement, Tracer};
 

@@ -9,11 +9,11 @@ use cranelift_entity::packed_option::PackedOption;
 use rustc_hash::FxHashMap;
 use shard_ir::ops::{Control, Op, Sdy, Traits};
 use shard_ir::sharding::{Mesh, TensorSharding, axes};
-use shard_ir::{BlockId, FuncId, MeshId, Module, OpId, RegionId, ShardingId, ValueId};
+use shard_ir::{BlockId, FuncId, MeshId, Module, OpId, RegionId, ShardingId, Symbol, ValueId};
 use smallvec::SmallVec;
 
 use super::Options;
-use super::manual::{self, ManualSet};
+use super::borders::Crossing;
 use super::table::{ShardingTable, SharedSharding};
 
 /// A value: one of the module's, or the result of a constraint that only propagation has.
@@ -67,9 +67,8 @@ pub(super) struct Edge {
     pub others: SmallVec<[Ssa; 2]>,
     /// Operands of ops.
     pub sources: SmallVec<[Use; 2]>,
-    /// For the border of a manual computation: its op, whether the target is a parameter of its
-    /// body (else a result), and the manual axes.
-    pub manual: Option<(OpId, bool, ManualSet)>,
+    /// The border of a manual computation that lies between.
+    pub crossing: Option<Crossing>,
     pub rec: u32,
 }
 
@@ -79,7 +78,7 @@ pub(super) struct Setup<'m> {
     pub(super) options: &'m Options,
     pub table: ShardingTable,
     /// The first of the meshes equal to each.
-    meshes: SecondaryMap<MeshId, PackedOption<MeshId>>,
+    pub(super) meshes: SecondaryMap<MeshId, PackedOption<MeshId>>,
     pub recs: Vec<Rec>,
     pub(super) operands: Vec<Ssa>,
     /// The uses of each value. Shardy's compiler walks them from the last to the first.
@@ -95,7 +94,12 @@ pub(super) struct Setup<'m> {
     pub groups: Vec<Vec<Ssa>>,
     /// Functions in the order of their visit; those of the program's entry first.
     pub funcs: Vec<FuncId>,
-    /// Functions that something calls.
+    /// Functions by their names.
+    pub by_name: FxHashMap<Symbol, FuncId>,
+    main: Option<FuncId>,
+    /// The entry of each constraint that only propagation has, by its result.
+    pub constraint_of: FxHashMap<Ssa, u32>,
+    /// The calls of each function.
     pub callers: SecondaryMap<FuncId, Vec<OpId>>,
     explicit_edges: FxHashMap<ValueId, OpId>,
     edge_of_op: FxHashMap<OpId, u32>,
@@ -127,6 +131,9 @@ impl<'m> Setup<'m> {
             rec_of: SecondaryMap::with_capacity(module.op_count()),
             groups: Vec::new(),
             funcs: Vec::new(),
+            by_name: module.func_ids().map(|func| (module.funcs[func].name, func)).collect(),
+            main: None,
+            constraint_of: FxHashMap::default(),
             callers: SecondaryMap::new(),
             explicit_edges: FxHashMap::default(),
             edge_of_op: FxHashMap::default(),
@@ -171,7 +178,7 @@ impl<'m> Setup<'m> {
     }
 
     /// A sharding as propagation sees it: on the first of equal meshes, without axes of size one.
-    fn imported(&self, sharding: &TensorSharding) -> TensorSharding {
+    pub(super) fn imported(&self, sharding: &TensorSharding) -> TensorSharding {
         let mut sharding = sharding.clone();
         sharding.mesh = self.meshes[sharding.mesh].expand().unwrap_or(sharding.mesh);
         if self.options.keep_unit_axes {
@@ -196,8 +203,12 @@ impl<'m> Setup<'m> {
     fn give(&mut self, value: ValueId, sharding: PackedOption<ShardingId>) {
         let Some(sharding) = sharding.expand() else { return };
         let sharding = self.module.sharding(sharding);
+        if !self.module.meshes.is_valid(sharding.mesh) {
+            return;
+        }
+        // One that just names a device has no dimensions, whatever the value.
         let fits = self.module.tensor_type(value).is_some_and(|ty| ty.rank() == sharding.rank());
-        if fits && self.module.meshes.is_valid(sharding.mesh) {
+        if fits || self.mesh(sharding.mesh).is_maximal() {
             let sharding = self.imported(sharding);
             self.given[ssa(value) as usize] = self.table.add(sharding);
         }
@@ -215,9 +226,12 @@ impl<'m> Setup<'m> {
 
     fn find_explicit_edges(&mut self) {
         for op in (0..self.module.op_count() as u32).map(OpId::from_u32) {
-            if let Op::Sdy(Sdy::DataFlowEdge(_)) = self.module.kind(op)
-                && let Some(&owner) = self.module.operands(op).first()
-            {
+            let is_edge = match self.module.kind(op) {
+                Op::Sdy(kind) => matches!(kind, Sdy::DataFlowEdge(_)),
+                Op::Opaque(_) => self.module.op_name(op) == "sdy.func_data_flow_edge",
+                _ => false,
+            };
+            if let (true, Some(&owner)) = (is_edge, self.module.operands(op).first()) {
                 self.explicit_edges.insert(owner, op);
             }
         }
@@ -226,20 +240,19 @@ impl<'m> Setup<'m> {
     /// Entry functions, each followed by those it calls, before their callees.
     fn order_functions(&mut self) {
         let module = self.module;
-        let by_name: FxHashMap<_, _> =
-            module.func_ids().map(|func| (module.funcs[func].name, func)).collect();
         let mut calls: SecondaryMap<FuncId, Vec<FuncId>> = SecondaryMap::new();
         for func in module.func_ids() {
             module.walk(module.funcs[func].body, |op| {
                 if let Op::Control(Control::Call(call)) = module.kind(op)
-                    && let Some(&callee) = by_name.get(&call.callee.0)
+                    && let Some(&callee) = self.by_name.get(&call.callee.0)
                 {
                     calls[func].push(callee);
                     self.callers[callee].push(op);
                 }
             });
         }
-        let main = module.find_symbol("main").and_then(|name| by_name.get(&name).copied());
+        let main = module.find_symbol("main").and_then(|name| self.by_name.get(&name).copied());
+        self.main = main;
         let uncalled = module.func_ids().filter(|&func| self.callers[func].is_empty());
         let mut stack: Vec<FuncId> = main.into_iter().chain(uncalled).collect();
         stack.reverse();
@@ -255,7 +268,7 @@ impl<'m> Setup<'m> {
     /// Whether a function's results get their shardings from the values that it returns: the
     /// program's entry, or any function that nothing calls where there is no `main`.
     pub fn is_entry(&self, func: FuncId) -> bool {
-        match self.module.find_symbol("main").and_then(|name| self.module.find_func(name)) {
+        match self.main {
             Some(main) => main == func,
             None => self.callers[func].is_empty(),
         }
@@ -286,7 +299,7 @@ impl<'m> Setup<'m> {
         for &arg in module.args(func) {
             self.give(arg, module.shardings[arg]);
         }
-        if !self.callers[func].is_empty() && self.options.add_edges {
+        if !self.callers[func].is_empty() {
             for &arg in module.args(func) {
                 // The callers' operands are added when all calls are known.
                 self.edge(arg, &[], SmallVec::new(), None);
@@ -345,6 +358,10 @@ impl<'m> Setup<'m> {
         self.recs.push(Rec { kind, key, block: Some(block).into(), first_operand, operand_count });
         self.rec_of[op] = Some(RecId(rec)).into();
         self.give_results(op);
+        if let (Some(edge), Some(&result)) = (edge, module.results(op).first()) {
+            let owner = self.edges[edge as usize].owner;
+            self.given[owner as usize] = self.given[ssa(result) as usize];
+        }
         if let Op::Sdy(Sdy::ManualComputation(_) | Sdy::NamedComputation(_)) = module.kind(op) {
             self.border_params(op, rec);
         }
@@ -383,7 +400,7 @@ impl<'m> Setup<'m> {
         }
         if let Op::Control(Control::Call(call)) = module.kind(op)
             && results.iter().all(|&result| module.shardings[result].is_none())
-            && let Some(callee) = module.find_func(call.callee.0)
+            && let Some(&callee) = self.by_name.get(&call.callee.0)
         {
             // A call without shardings has those of the function's results.
             let given: Vec<_> =
@@ -392,67 +409,6 @@ impl<'m> Setup<'m> {
                 self.give(result, sharding);
             }
         }
-    }
-
-    /// The shardings and edges of the parameters of a manual or named computation's body.
-    fn border_params(&mut self, op: OpId, rec: u32) {
-        let module = self.module;
-        let Some(&region) = module.regions(op).first() else { return };
-        let Some(&entry) = module.region(region).blocks.first() else { return };
-        let (shardings, manual) = self.border(op, true);
-        for (index, &param) in module.params(entry).iter().enumerate() {
-            if let Some(Some(sharding)) = shardings.get(index) {
-                let inside = manual::inside(sharding, &manual);
-                self.given[ssa(param) as usize] = self.table.add(inside);
-            }
-            let source = Use { rec, operand: index as u32 };
-            let manual = self.is_manual(op).then(|| (op, true, manual.clone()));
-            self.edge(param, &[], SmallVec::from_slice(&[source]), manual);
-        }
-    }
-
-    pub(super) fn is_manual(&self, op: OpId) -> bool {
-        matches!(self.module.kind(op), Op::Sdy(Sdy::ManualComputation(_)))
-    }
-
-    /// The shardings at the operands (or the results) of a manual or named computation, seen from
-    /// outside, as import leaves them, and the manual axes.
-    pub fn border(&self, op: OpId, operands: bool) -> (Vec<Option<TensorSharding>>, ManualSet) {
-        let module = self.module;
-        let Op::Sdy(kind) = module.kind(op) else { return (Vec::new(), ManualSet::new()) };
-        let (ins, outs, names) = match kind {
-            Sdy::ManualComputation(op) => {
-                (Some(&op.in_shardings), Some(&op.out_shardings), Some(&op.manual_axes))
-            }
-            Sdy::NamedComputation(op) => {
-                (op.in_shardings.as_ref(), op.out_shardings.as_ref(), None)
-            }
-            _ => (None, None, None),
-        };
-        let values = if operands { module.operands(op) } else { module.results(op) };
-        let Some(list) = (if operands { ins } else { outs }) else {
-            return (Vec::new(), ManualSet::new());
-        };
-        let valid = |id: ShardingId| {
-            let sharding = module.sharding(id);
-            module.meshes.is_valid(sharding.mesh).then_some(sharding)
-        };
-        let all = ins.into_iter().chain(outs).flat_map(|list| &list.0);
-        let common =
-            all.copied().filter_map(valid).find(|sharding| !self.mesh(sharding.mesh).is_empty());
-        let (Some(common), names) = (common, names) else { return (Vec::new(), ManualSet::new()) };
-        let mesh = self.mesh(common.mesh);
-        let set = names.map(|names| manual::manual_set(names, mesh, module)).unwrap_or_default();
-        let shardings = values.iter().zip(&list.0).map(|(&value, &id)| {
-            let rank = module.tensor_type(value)?.rank();
-            let sharding = valid(id).filter(|sharding| sharding.rank() == rank)?;
-            let mut sharding = self.imported(sharding);
-            if self.mesh(sharding.mesh).is_empty() {
-                sharding.mesh = self.meshes[common.mesh].expand().unwrap_or(common.mesh);
-            }
-            Some(manual::with_unused_replicated(sharding, &set, mesh))
-        });
-        (shardings.collect(), set)
     }
 
     /// An op goes out of view: its operands are used, and its results may be targets of edges.
@@ -472,10 +428,8 @@ impl<'m> Setup<'m> {
                     }
                 }
                 Control::Call(_) => {
-                    if self.options.add_edges {
-                        for &result in module.results(op) {
-                            self.edge(result, &[], SmallVec::new(), None);
-                        }
+                    for &result in module.results(op) {
+                        self.edge(result, &[], SmallVec::new(), None);
                     }
                 }
                 Control::Return | Control::FuncReturn | Control::SdyReturn => {}
@@ -495,7 +449,7 @@ impl<'m> Setup<'m> {
     }
 
     /// The operand `index` of the op that ends a region.
-    fn returned(&self, region: RegionId, index: usize) -> Option<Use> {
+    pub(super) fn returned(&self, region: RegionId, index: usize) -> Option<Use> {
         let &entry = self.module.region(region).blocks.first()?;
         let last = self.module.terminator(entry)?;
         let rec = self.rec_of[last].expand()?.0;
@@ -528,27 +482,13 @@ impl<'m> Setup<'m> {
         }
     }
 
-    fn border_results(&mut self, op: OpId) {
-        let module = self.module;
-        let Some(&region) = module.regions(op).first() else { return };
-        let (shardings, manual) = self.border(op, false);
-        for (index, &result) in module.results(op).iter().enumerate() {
-            if let Some(Some(sharding)) = shardings.get(index) {
-                self.given[ssa(result) as usize] = self.table.add(sharding.clone());
-            }
-            let sources = self.returned(region, index).into_iter().collect();
-            let manual = self.is_manual(op).then(|| (op, false, manual.clone()));
-            self.edge(result, &[], sources, manual);
-        }
-    }
-
     /// Adds the edge that owns `owner`, where its type has a static shape.
-    fn edge(
+    pub(super) fn edge(
         &mut self,
         owner: ValueId,
         others: &[Ssa],
         sources: SmallVec<[Use; 2]>,
-        manual: Option<(OpId, bool, ManualSet)>,
+        crossing: Option<Crossing>,
     ) {
         if !self.module.tensor_type(owner).is_some_and(|ty| ty.is_static()) {
             return;
@@ -575,7 +515,7 @@ impl<'m> Setup<'m> {
             self.edge_of.insert(target, number);
         }
         let others = SmallVec::from_slice(others);
-        self.edges.push(Edge { owner: ssa(owner), seen, others, sources, manual, rec });
+        self.edges.push(Edge { owner: ssa(owner), seen, others, sources, crossing, rec });
     }
 
     /// When everything is in view: the sources of calls' edges, and the order of the users of
@@ -632,7 +572,7 @@ impl<'m> Setup<'m> {
                 matches!(kind, Sdy::Reshard(_) | Sdy::SdyConstant(_) | Sdy::PropagationBarrier(_))
             }
             Op::Custom(kind) => matches!(kind, shard_ir::ops::Custom::CustomCall(call)
-                if call.has_side_effect == Some(false)),
+                if call.has_side_effect != Some(true)),
             Op::Control(_) | Op::Collective(_) | Op::Effects(_) | Op::Opaque(_) => false,
         }
     }

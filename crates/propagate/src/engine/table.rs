@@ -150,9 +150,7 @@ fn depends_on_context(module: &Module, op: OpId) -> bool {
         return true;
     }
     match module.kind(op) {
-        Op::Movement(kind) => {
-            matches!(kind, Movement::DynamicUpdateSlice | Movement::Concatenate(_))
-        }
+        Op::Movement(kind) => matches!(kind, Movement::Concatenate(_)),
         Op::Custom(_) | Op::Opaque(_) => true,
         _ => false,
     }

@@ -48,17 +48,18 @@ pub(super) fn rule(
         }
         let mut remaining = size(lhs, left)?;
         for (part, contracting) in parts {
-            let part = part.min(remaining);
-            if part <= 1 {
-                continue;
+            let shared = part.min(remaining);
+            let (on_kernel, on_output) =
+                if contracting { (Some(right), None) } else { (None, Some(output)) };
+            if shared > 1 {
+                let kind = if contracting { sum } else { FactorKind::Permutation };
+                builder.add(&[Some(left), on_kernel], &[on_output], shared, kind, false);
+                remaining /= shared;
+            } else if part > 1 {
+                // Nothing of the input is left to go along with it.
+                let kind = FactorKind::Permutation;
+                builder.add(&[None, on_kernel], &[on_output], part, kind, false);
             }
-            let (on_kernel, on_output, kind) = if contracting {
-                (Some(right), None, sum)
-            } else {
-                (None, Some(output), FactorKind::Permutation)
-            };
-            builder.add(&[Some(left), on_kernel], &[on_output], part, kind, false);
-            remaining /= part;
         }
     }
 

@@ -11,19 +11,23 @@
 //! What a kind promises to a partitioner, when every tensor that has the factor is sharded along it
 //! in the same way:
 //! - [`FactorKind::PassThrough`]: each device computes its part of the results from its parts of
-//!   the operands. Ops that depend on positions (traits `POSITION`: iota, a dynamic update, the
-//!   indexed dimensions of a scatter, random bits) need the part's offset.
+//!   the operands. Ops that depend on positions (traits `POSITION`: iota, the indexed dimensions of
+//!   a scatter, random bits) need the part's offset.
 //! - [`FactorKind::Reduction`]: each device gets a partial result, to be combined as stated.
-//! - [`FactorKind::Permutation`]: devices need elements of their neighbours.
+//! - [`FactorKind::Permutation`]: elements move between devices: halos, parts of an update, or of a
+//!   reshape between dimensions that have no size in common. The dimensions of the factor may be of
+//!   different sizes.
 //! - [`FactorKind::NeedReplication`]: the op needs the whole dimension.
 //!
-//! The rules say what those of Shardy say, but for the kinds of a few factors where Shardy's answer
-//! would make a partitioned program compute something else. These are marked `NeedReplication`
-//! here, and pass-through there: factors of a reshape that only one side has, the non-batch
-//! dimensions of an eigenvalue decomposition, the reduced dimension of an approximate top-k, and
-//! the last dimension of a top-k that keeps every element. Padding that keeps a dimension's size,
-//! and a window reduction of a dilated input, are permutations. The kind of a factor decides only
-//! in which round propagation looks at it, so that this hardly ever changes a sharding.
+//! The rules say what those of the Shardy in jaxlib 0.12.0.1 say, but for the kinds of a few factors
+//! where Shardy's answer would make a partitioned program compute something else. These are
+//! `NeedReplication` here, and pass-through there: the non-batch dimensions of an eigenvalue
+//! decomposition, the reduced dimension of an approximate top-k, and the last dimension of a top-k
+//! that keeps every element. Padding that keeps a dimension's size, and a window reduction of a
+//! dilated input, are permutations. The kind of a factor decides only in which round propagation
+//! looks at it, so that this hardly ever changes a sharding. Batch normalisations that compute
+//! statistics, `chlo.top_k` and elementwise `chlo` ops have rules, which jaxlib's Shardy alone
+//! doesn't give them (XLA rewrites these ops before it propagates).
 
 mod builder;
 mod collective;

@@ -1,6 +1,6 @@
 //! Data movement that depends on shapes, on attributes, or on start indices.
 
-use shard_ir::ops::{Concatenate, Creation, Movement, Op, Sdy};
+use shard_ir::ops::{Concatenate, Movement, Op};
 use shard_ir::{DYNAMIC, Module, OpId, ValueId};
 
 use super::builder::{self, DimChoice, dims, lists};
@@ -31,10 +31,6 @@ pub(super) fn rule(
         Movement::DynamicUpdateSlice => {
             let update = *module.operands(op).get(1)?;
             let mut on_update: Vec<DimChoice> = vec![None; module.operands(op).len()];
-            // Where the place is known, the update moves to it and needn't be whole.
-            let known = module.operands(op).iter().skip(2).all(|&at| is_constant(module, at));
-            let in_place =
-                if known { FactorKind::PassThrough } else { FactorKind::NeedReplication };
             let sizes = in_shape.iter().zip(builder::shape(module, update));
             for (dim, (&size, &update_size)) in sizes.enumerate() {
                 if size == update_size {
@@ -43,9 +39,10 @@ pub(super) fn rule(
                 }
                 let mut on_input = on_update.clone();
                 on_input[0] = Some(dim);
-                builder.pass(&on_input, &[Some(dim)], size);
+                let moves = FactorKind::Permutation;
+                builder.add(&on_input, &[Some(dim)], size, moves, false);
                 on_update[1] = Some(dim);
-                builder.add(&on_update, &[None], update_size, in_place, false);
+                builder.add(&on_update, &[None], update_size, moves, false);
                 on_update[1] = None;
             }
         }
@@ -121,14 +118,6 @@ pub(super) fn rule(
         | Movement::DynamicBroadcastInDim(_) => return None,
     }
     Some(builder.build())
-}
-
-fn is_constant(module: &Module, value: ValueId) -> bool {
-    module.defining_op(value).is_some_and(|op| match module.kind(op) {
-        Op::Creation(kind) => matches!(kind, Creation::Constant(_)),
-        Op::Sdy(kind) => matches!(kind, Sdy::SdyConstant(_)),
-        _ => false,
-    })
 }
 
 /// Maps operand dimension `i` to the `i`th of `out_dims`, where it isn't repeated.
@@ -231,7 +220,8 @@ impl Side<'_> {
 
 /// Walks the dimensions of both sides from major to minor. While the products of the factors given
 /// to both sides are equal, what the next dimensions have in common becomes a shared factor; where
-/// they have nothing in common, each side gets factors of its own until the products meet again.
+/// they have nothing in common, a factor of the input's size permutes, and then each side gets
+/// factors of its own until the products meet again.
 fn reshape(module: &Module, op: OpId) -> Option<OpRule> {
     let in_shape = builder::shape(module, *module.operands(op).first()?);
     let out_shape = builder::shape(module, *module.results(op).first()?);
@@ -248,12 +238,12 @@ fn reshape(module: &Module, op: OpId) -> Option<OpRule> {
     while input.size().is_some() || output.size().is_some() {
         let (on_input, on_output) = ([Some(input.dim)], [Some(output.dim)]);
         if input.size() == Some(1) {
-            builder.pass(&on_input, &[None], 1);
+            builder.whole(&on_input, &[None], 1);
             input.dim += 1;
             continue;
         }
         if output.size() == Some(1) {
-            builder.pass(&[None], &on_output, 1);
+            builder.whole(&[None], &on_output, 1);
             output.dim += 1;
             continue;
         }
@@ -264,9 +254,10 @@ fn reshape(module: &Module, op: OpId) -> Option<OpRule> {
             input.take(common);
             output.take(common);
         } else if input.factors == output.factors {
-            builder.whole(&on_input, &[None], rest_in);
+            // Parts of one side overlap several of the other.
+            let kind = FactorKind::Permutation;
+            builder.add(&on_input, &on_output, rest_in, kind, false);
             input.take(rest_in);
-            builder.whole(&[None], &on_output, rest_out);
             output.take(rest_out);
         } else if input.factors < output.factors {
             let factor = input.catch_up(rest_in, common, output.factors);

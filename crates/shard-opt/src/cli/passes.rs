@@ -170,7 +170,7 @@ impl Runner<'_> {
             said.extend(complaints.into_iter().chain([error]).map(shift));
             return None;
         }
-        let fallbacks = shard_opt::report::describe_fallbacks(&module, &module, &context.fallbacks);
+        let fallbacks = shard_opt::report::describe_fallbacks(&module, &context.fallbacks);
         said.extend(fallbacks.iter().map(|fallback| shift(fallback.diagnostic())));
         let options = print.options(false);
         Some(self.timing.time("print", || shard_text::print(&module, &options)))

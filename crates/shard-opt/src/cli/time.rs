@@ -90,9 +90,8 @@ pub(crate) fn run(args: &TimeArgs) -> Outcome {
     let report = if ahead {
         let file = plugins::tpu_file(args.plugin.as_deref())?;
         let plugin = Plugin::load_tpu(&file).map_err(anyhow::Error::from)?;
-        let topology = plugin
-            .tpu_topology(&args.flags.machine.topology)
-            .map_err(anyhow::Error::from)?;
+        let topology =
+            plugin.tpu_topology(&args.flags.machine.topology).map_err(anyhow::Error::from)?;
         compile_ahead(args, &subject, &module, &plugin, &topology, devices)
     } else {
         let client = match args.backend {

@@ -68,11 +68,8 @@ pub(crate) fn run(args: &VerifyArgs) -> Outcome {
     let devices = shard_passes::meshes::main_mesh(&partitioned.whole)
         .map_or(1, |mesh| partitioned.whole.meshes[mesh].mesh.device_count());
     let client = plugins::cpu_client(args.plugin.as_deref(), devices)?;
-    let checks = VerifyOptions {
-        runs: args.runs as usize,
-        seed: args.seed,
-        tolerance: args.tolerance,
-    };
+    let checks =
+        VerifyOptions { runs: args.runs as usize, seed: args.seed, tolerance: args.tolerance };
     let failed = |error: verify::VerifyError| match error {
         verify::VerifyError::Pass(diagnostic) => source.fail(&diagnostic),
         error => Failure::Other(error.into()),
@@ -80,10 +77,9 @@ pub(crate) fn run(args: &VerifyArgs) -> Outcome {
     let json = args.report == shard_opt::report::Form::Json;
     let width = io::terminal_width().unwrap_or(120);
     let passed = if args.delete_collectives {
-        let prepared =
-            Prepared::new(&partitioned, &module, &client, &checks).map_err(failed)?;
-        let report = deletion::delete_collectives(&partitioned, &prepared, &client)
-            .map_err(failed)?;
+        let prepared = Prepared::new(&partitioned, &module, &client, &checks).map_err(failed)?;
+        let report =
+            deletion::delete_collectives(&partitioned, &prepared, &client).map_err(failed)?;
         if json {
             io::write_result(None, &report.to_json())?;
         } else {
@@ -92,8 +88,7 @@ pub(crate) fn run(args: &VerifyArgs) -> Outcome {
         }
         report.passed()
     } else {
-        let report =
-            verify::verify(&partitioned, &module, &client, &checks).map_err(failed)?;
+        let report = verify::verify(&partitioned, &module, &client, &checks).map_err(failed)?;
         if json {
             io::write_result(None, &report.to_json())?;
         } else {

@@ -22,8 +22,13 @@ impl Report {
             interface::entries(&done.module, &mesh, &done.results),
         );
         let compute = compute::compare(&done.whole, &done.module, mesh.device_count(), &places);
-        let fallbacks = fallback::describe(&done.whole, &done.whole, &done.fallbacks, &places);
-        assemble(&done.module, &mesh, options, interface, compute, fallbacks)
+        let fallbacks = fallback::describe(&done.module, &done.fallbacks, &places);
+        let mut report = assemble(&done.module, &mesh, options, interface, compute, fallbacks);
+        // What has no reason wasn't inserted.
+        for entry in &mut report.collectives {
+            entry.reason.get_or_insert_with(|| "written in the program".to_owned());
+        }
+        report
     }
 
     /// Describes a per-device program, whoever partitioned it.

@@ -65,8 +65,8 @@ pub(super) fn compare(
     for ((name, loc), after) in by_source(local) {
         let Some(&before) = before.get(&(name.clone(), loc)) else { continue };
         let excess = after - before / share;
-        // What is less than a thousandth of all isn't worth a line.
-        if excess > 1e-9 * before && excess * 1000.0 >= device_flops {
+        // What is less than half a hundredth of all isn't worth a line.
+        if excess > 1e-9 * before && excess * 200.0 >= device_flops {
             repeated.push(RepeatedWork {
                 op: name,
                 location: places.text(local, loc),

@@ -9,8 +9,10 @@ use super::units::{bytes, flops, seconds, share};
 
 /// The most rows of collectives, so that a report of many layers stays on one screen.
 const MAX_GROUPS: usize = 24;
-/// The most rows of arguments, and of results.
-const MAX_INTERFACE: usize = 8;
+/// The most rows of arguments.
+const MAX_PARAMETERS: usize = 8;
+/// The most rows of results.
+const MAX_RESULTS: usize = 4;
 /// The most fallbacks.
 const MAX_FALLBACKS: usize = 6;
 /// The most ops that devices repeat.
@@ -26,8 +28,9 @@ pub(super) fn render(report: &Report, width: usize) -> String {
     out.push('\n');
     compute(report, width, &mut out);
     memory(report, width, &mut out);
-    interface("Arguments", &report.parameters, width, &mut out);
-    interface("Results", &report.results, width, &mut out);
+    let large = &report.memory.large_replicated;
+    interface("Arguments", &report.parameters, large, MAX_PARAMETERS, width, &mut out);
+    interface("Results", &report.results, &[], MAX_RESULTS, width, &mut out);
     fallbacks(&report.fallbacks, width, &mut out);
     out
 }
@@ -44,8 +47,9 @@ fn head(report: &Report, width: usize, out: &mut String) {
     ));
     let topology = &report.topology;
     let assumed = if topology.fits {
+        let default = if topology.name == "even" { " (default)" } else { "" };
         format!(
-            "Times are estimates for topology {}: {}, {}/s, {} of delay",
+            "Times are estimates for topology {}{default}: {}, {}/s, {} of delay",
             topology.name,
             topology.device,
             bytes(topology.bandwidth as u64),
@@ -242,7 +246,8 @@ struct Similar<'r> {
     count: usize,
 }
 
-fn similar(entries: &[InterfaceEntry]) -> Vec<Similar<'_>> {
+/// Groups entries; those in `large` come first, then the largest.
+fn similar<'r>(entries: &'r [InterfaceEntry], large: &[usize]) -> Vec<Similar<'r>> {
     let mut found: Vec<Similar<'_>> = Vec::new();
     for entry in entries {
         let name = pattern(&entry.name);
@@ -259,8 +264,9 @@ fn similar(entries: &[InterfaceEntry]) -> Vec<Similar<'_>> {
         }
     }
     let key = |similar: &Similar<'_>| {
-        let whole = similar.first.replicated == Some(true);
-        (std::cmp::Reverse((whole, similar.first.local_bytes)), similar.first.index)
+        let first = similar.first;
+        let whole = large.contains(&first.index);
+        (std::cmp::Reverse((whole, first.local_bytes)), first.index)
     };
     found.sort_by_key(key);
     found
@@ -283,11 +289,18 @@ fn pattern(name: &str) -> String {
     text
 }
 
-fn interface(title: &str, entries: &[InterfaceEntry], width: usize, out: &mut String) {
+fn interface(
+    title: &str,
+    entries: &[InterfaceEntry],
+    large: &[usize],
+    most: usize,
+    width: usize,
+    out: &mut String,
+) {
     if entries.is_empty() {
         return;
     }
-    let similar = similar(entries);
+    let similar = similar(entries, large);
     let mut table = Table::new(&[
         Align::Left,
         Align::Right,
@@ -299,7 +312,7 @@ fn interface(title: &str, entries: &[InterfaceEntry], width: usize, out: &mut St
     let known = similar.iter().any(|similar| similar.first.global_shape.is_some());
     let whole = if known { "whole" } else { "" };
     table.row([title, "", whole, "a device", "size", if known { "sharding" } else { "" }]);
-    for Similar { first, name, count } in similar.iter().take(MAX_INTERFACE) {
+    for Similar { first, name, count } in similar.iter().take(most) {
         let name = match (name.as_str(), *count) {
             ("", 1) => first.index.to_string(),
             ("", _) => format!("{}, ...", first.index),
@@ -324,9 +337,9 @@ fn interface(title: &str, entries: &[InterfaceEntry], width: usize, out: &mut St
         ]);
     }
     table.write(out, width);
-    let shown: usize = similar.iter().take(MAX_INTERFACE).map(|similar| similar.count).sum();
+    let shown: usize = similar.iter().take(most).map(|similar| similar.count).sum();
     if shown < entries.len() {
-        let left = similar.iter().skip(MAX_INTERFACE);
+        let left = similar.iter().skip(most);
         let size: u64 = left
             .map(|similar| similar.first.local_bytes.saturating_mul(similar.count as u64))
             .sum();

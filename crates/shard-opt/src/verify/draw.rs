@@ -126,9 +126,7 @@ fn integers(count: usize, role: &Role, signed: bool, most: i128, rng: &mut Rng) 
             places
         }
         Some(limit) => (0..count).map(|_| i128::from(rng.u64(0..limit as u64))).collect(),
-        None if role.positive => {
-            (0..count).map(|_| i128::from(rng.u8(1..=9)).min(most)).collect()
-        }
+        None if role.positive => (0..count).map(|_| i128::from(rng.u8(1..=9)).min(most)).collect(),
         None if signed => {
             let size = most.min(100) as i64;
             (0..count).map(|_| i128::from(rng.i64(-size..=size))).collect()

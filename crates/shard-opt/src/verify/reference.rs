@@ -16,11 +16,7 @@ pub(super) enum Reference<'p> {
     Whole(Executable),
     /// A program with parts that are written for one device of several runs on all devices, as
     /// XLA's own partitioner has it.
-    Xla {
-        executable: Executable,
-        partitioned: &'p Partitioned,
-        mesh: Mesh,
-    },
+    Xla { executable: Executable, partitioned: &'p Partitioned, mesh: Mesh },
 }
 
 impl<'p> Reference<'p> {

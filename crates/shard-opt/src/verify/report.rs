@@ -142,7 +142,8 @@ impl VerifyReport {
             "{} devices, {} {inputs} (seed {}), against {}\n",
             self.devices, self.runs, self.seed, self.reference
         );
-        let mut table = Table::new(&[Align::Left, Align::Left, Align::Left, Align::Right, Align::Left]);
+        let mut table =
+            Table::new(&[Align::Left, Align::Left, Align::Left, Align::Right, Align::Left]);
         table.row(["status", "type", "compared", "error", "result"]);
         let mut groups: Vec<(&ResultReport, Vec<&ResultReport>)> = Vec::new();
         for result in &self.results {
@@ -181,7 +182,8 @@ impl VerifyReport {
         table.write(&mut text, width);
         self.write_failures(&mut text);
         let equal = self.count(Status::Equal);
-        let _ = writeln!(text, "\n{equal} of {} results are equal on every device", self.results.len());
+        let _ =
+            writeln!(text, "\n{equal} of {} results are equal on every device", self.results.len());
         text
     }
 

@@ -137,8 +137,8 @@ mod tests {
                 let whole = bytes(&dims);
                 let mut joined = HostArray { bytes: vec![0; whole.bytes.len()], ..whole.clone() };
                 for device in 0..4 {
-                    let part = part(Some(&sharding(text, &mesh)), &mesh, device, &dims)
-                        .expect("it fits");
+                    let part =
+                        part(Some(&sharding(text, &mesh)), &mesh, device, &dims).expect("it fits");
                     let shard = cut(&whole, &part);
                     shard.check().expect("it has its shape");
                     paste(&mut joined, &part, &shard);

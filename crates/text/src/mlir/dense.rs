@@ -122,9 +122,6 @@ impl<'a> Parser<'a> {
                 if self.c.pos() != end {
                     return self.expected("'>' after the element");
                 }
-                if count == 0 {
-                    return Ok(DenseData::Bytes([].into()));
-                }
                 Ok(DenseData::splat(&bytes))
             }
         }
@@ -322,7 +319,7 @@ fn decode_hex(text: &str) -> Option<Vec<u8>> {
         table
     };
     let text = text.as_bytes();
-    if text.len() % 2 != 0 {
+    if !text.len().is_multiple_of(2) {
         return None;
     }
     let mut bytes = Vec::with_capacity(text.len() / 2);

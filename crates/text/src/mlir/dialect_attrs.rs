@@ -111,7 +111,10 @@ impl<'a> Parser<'a> {
     fn fields(&mut self, mut field: impl FnMut(&mut Self, &'a str) -> Read<bool>) -> Read<()> {
         let mut seen: SmallVec<[&str; 8]> = SmallVec::new();
         self.list(b'<', b'>', |p| {
-            p.c.skip_space();
+            // A comma after the last field is allowed.
+            if p.c.peek() == b'>' && !seen.is_empty() {
+                return Ok(());
+            }
             let at = p.c.pos();
             let key = p.c.ident();
             if key.is_empty() {
@@ -275,15 +278,16 @@ impl<'a> Parser<'a> {
                 match key {
                     "name" => raw.name = p.string_symbol()?,
                     "sub_axis_info" => {
-                        p.c.eat_str("#stablehlo.sub_axis_info<");
+                        let full = p.c.eat_str("#stablehlo.sub_axis_info<");
                         raw.sub = Some(p.sub_axis()?);
-                        p.c.eat(b'>');
+                        if full {
+                            p.expect(b'>')?;
+                        }
                     }
                     _ => return Ok(false),
                 }
                 Ok(true)
             })?;
-            // `fields` took the closing bracket of the reference.
             let axis = p.resolve_axis(raw, mesh)?;
             axes.push(axis);
             Ok(())

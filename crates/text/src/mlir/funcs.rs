@@ -1,7 +1,8 @@
 //! The top of a program: the module, its functions, meshes and aliases.
 
 use shard_ir::{
-    Attr, AttrsId, BlockId, Func, FuncResult, LocId, RegionId, ShardingId, Symbol, Type, TypeId,
+    Attr, AttrsId, BlockId, Diagnostic, Func, FuncResult, LocId, RegionId, ShardingId, Symbol,
+    Type, TypeId,
 };
 
 use super::parser::{Alias, AttrList, Fail, Parser, Read, Types};
@@ -116,6 +117,9 @@ impl<'a> Parser<'a> {
         match memchr::memmem::find(self.c.rest_bytes(), b"#-}") {
             Some(len) => {
                 self.c.set_pos(at + len + 3);
+                let message = "the blobs beside the program aren't kept: constants that name one \
+                               can be read and printed, but not executed";
+                self.diagnostics.push(Diagnostic::warning(message).at(at..at + 3));
                 Ok(())
             }
             None => self.error(at..at + 3, "'{-#' is never closed by '#-}'"),

@@ -76,9 +76,7 @@ pub(crate) struct Parser<'a> {
     /// Reading can't go on: too many errors, or nesting too deep.
     pub(crate) fatal: bool,
     pub(crate) depth: u32,
-    names: FxHashMap<&'a str, Def>,
-    /// What `names` had before each definition of the open scopes.
-    undo: Vec<(&'a str, Option<Def>)>,
+    names: Names<'a>,
     /// Where each mesh of the pre-scan is declared.
     pub(crate) mesh_at: FxHashMap<usize, MeshId>,
     /// Definitions `#name = ...` and `!name = ...`, with their first character.
@@ -107,8 +105,7 @@ impl<'a> Parser<'a> {
             diagnostics: Vec::new(),
             fatal: false,
             depth: 0,
-            names: FxHashMap::default(),
-            undo: Vec::new(),
+            names: Names::default(),
             mesh_at: FxHashMap::default(),
             aliases: FxHashMap::default(),
             alias_ends: FxHashMap::default(),
@@ -151,6 +148,7 @@ impl<'a> Parser<'a> {
         self.c.set_pos(0);
     }
 
+    #[cold]
     pub(crate) fn error<T>(&mut self, range: Range<usize>, message: impl Into<String>) -> Read<T> {
         self.report(Diagnostic::error(message).at(range))
     }
@@ -167,6 +165,7 @@ impl<'a> Parser<'a> {
     }
 
     /// An error at what comes next.
+    #[cold]
     pub(crate) fn expected<T>(&mut self, what: &str) -> Read<T> {
         if self.c.at_end() {
             let end = self.c.text().len();
@@ -185,10 +184,13 @@ impl<'a> Parser<'a> {
         self.error(start..end, format!("expected {what}, found {found}"))
     }
 
+    #[inline]
     pub(crate) fn expect(&mut self, byte: u8) -> Read<()> {
-        if self.c.eat(byte) {
-            return Ok(());
-        }
+        if self.c.eat(byte) { Ok(()) } else { self.expected_byte(byte) }
+    }
+
+    #[cold]
+    fn expected_byte(&mut self, byte: u8) -> Read<()> {
         self.expected(&format!("'{}'", char::from(byte)))
     }
 
@@ -257,30 +259,20 @@ impl<'a> Parser<'a> {
 
     /// Begins a scope; names of outer ones stay visible.
     pub(crate) fn enter_scope(&mut self) -> usize {
-        self.undo.len()
+        self.names.undo.len()
     }
 
     pub(crate) fn leave_scope(&mut self, mark: usize) {
-        while self.undo.len() > mark {
-            match self.undo.pop() {
-                Some((name, Some(def))) => {
-                    self.names.insert(name, def);
-                }
-                Some((name, None)) => {
-                    self.names.remove(name);
-                }
-                None => {}
-            }
-        }
+        self.names.forget(mark);
     }
 
     /// Begins a scope that sees no names from outside; returns those.
-    pub(crate) fn isolate(&mut self) -> Outside<'a> {
-        Outside(std::mem::take(&mut self.names), std::mem::take(&mut self.undo))
+    pub(crate) fn isolate(&mut self) -> Names<'a> {
+        std::mem::take(&mut self.names)
     }
 
-    pub(crate) fn end_isolation(&mut self, outside: Outside<'a>) {
-        (self.names, self.undo) = (outside.0, outside.1);
+    pub(crate) fn end_isolation(&mut self, outside: Names<'a>) {
+        self.names = outside;
     }
 
     pub(crate) fn define(
@@ -290,8 +282,7 @@ impl<'a> Parser<'a> {
         first: Option<ValueId>,
         count: u32,
     ) -> Read<()> {
-        let before = self.names.insert(name, Def { first, count });
-        self.undo.push((name, before));
+        let before = self.names.define(name, Def { first, count });
         if let Some(value) = first
             && !name.as_bytes().first().is_some_and(u8::is_ascii_digit)
         {
@@ -339,7 +330,7 @@ impl<'a> Parser<'a> {
         } else {
             None
         };
-        let Some(def) = self.names.get(name).copied() else {
+        let Some(def) = self.names.get(name) else {
             return self.report(
                 Diagnostic::error(format!("'%{name}' isn't defined here"))
                     .at(at..at + name.len() + 1)
@@ -520,19 +511,19 @@ impl<'a> Parser<'a> {
         if name.starts_with("sdy.") {
             self.resolve_axes(&mut properties, name_at)?;
         }
-        let op = self.from_attrs(start, entry, &mut properties)?;
+        let op = self.op_from_attrs(start, entry, &mut properties)?;
         parts.attrs = properties;
         self.finish(start, op, parts)
     }
 
     /// Makes an op of the table from its attributes.
-    pub(crate) fn from_attrs(
+    pub(crate) fn op_from_attrs(
         &mut self,
         start: &OpStart<'a>,
         entry: &super::ops::Entry,
         attrs: &mut AttrList,
     ) -> Read<Op> {
-        super::ops::remove_defaults(entry.info.name, attrs, &self.m);
+        super::ops::settle_defaults(entry.info.name, attrs, &mut self.m);
         match (entry.read)(attrs, &self.m) {
             Ok(op) => Ok(op),
             Err(error) => self.field_error(start, &error),
@@ -677,5 +668,71 @@ impl<'a> Parser<'a> {
     }
 }
 
-/// The names that an isolated region doesn't see.
-pub(crate) struct Outside<'a>(FxHashMap<&'a str, Def>, Vec<(&'a str, Option<Def>)>);
+/// The names of values that are visible. Most are plain numbers in sequence, which are an index.
+#[derive(Default)]
+pub(crate) struct Names<'a> {
+    numbered: Vec<Option<Def>>,
+    /// Other names, and numbers that are far ahead of the sequence.
+    named: FxHashMap<&'a str, Def>,
+    /// What each name stood for before each definition of the open scopes, and whether that is in
+    /// `numbered`.
+    undo: Vec<(&'a str, Option<Def>, bool)>,
+}
+
+/// The number that a name is, in its shortest form.
+#[inline]
+fn plain_number(name: &str) -> Option<usize> {
+    let bytes = name.as_bytes();
+    if bytes.len() > 8 || bytes.len() > 1 && bytes[0] == b'0' {
+        return None;
+    }
+    bytes.iter().try_fold(0usize, |number, byte| {
+        let digit = byte.wrapping_sub(b'0');
+        (digit < 10).then_some(number * 10 + usize::from(digit))
+    })
+}
+
+impl<'a> Names<'a> {
+    #[inline]
+    fn get(&self, name: &str) -> Option<Def> {
+        let numbered = plain_number(name).and_then(|number| *self.numbered.get(number)?);
+        numbered.or_else(|| self.named.get(name).copied())
+    }
+
+    /// Returns what the name stood for before.
+    fn define(&mut self, name: &'a str, def: Def) -> Option<Def> {
+        match plain_number(name) {
+            // The index grows with the number of definitions, whatever the numbers are.
+            Some(number) if number <= self.numbered.len() + 64 => {
+                if number >= self.numbered.len() {
+                    self.numbered.resize(number + 1, None);
+                }
+                let before = self.numbered[number].replace(def);
+                self.undo.push((name, before, true));
+                before.or_else(|| self.named.get(name).copied())
+            }
+            _ => {
+                let before = self.named.insert(name, def);
+                self.undo.push((name, before, false));
+                before
+            }
+        }
+    }
+
+    /// Takes back the definitions since `mark`.
+    fn forget(&mut self, mark: usize) {
+        while self.undo.len() > mark
+            && let Some((name, before, numbered)) = self.undo.pop()
+        {
+            if numbered {
+                if let Some(slot) = plain_number(name).and_then(|at| self.numbered.get_mut(at)) {
+                    *slot = before;
+                }
+            } else if let Some(def) = before {
+                self.named.insert(name, def);
+            } else {
+                self.named.remove(name);
+            }
+        }
+    }
+}

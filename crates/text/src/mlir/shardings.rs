@@ -370,7 +370,18 @@ impl<'a> Parser<'a> {
     pub(crate) fn sharding_list(&mut self) -> Read<Vec<ShardingId>> {
         let mut list = Vec::new();
         self.list(b'[', b']', |p| {
-            list.push(p.sharding_body()?);
+            if p.c.peek() != b'#' {
+                list.push(p.sharding_body()?);
+                return Ok(());
+            }
+            let at = p.c.pos();
+            match p.attr()? {
+                Attr::Sharding(id) => list.push(id),
+                _ => {
+                    let end = p.c.pos();
+                    return p.error(at..end, "expected a sharding such as '<@mesh, [{}]>'");
+                }
+            }
             Ok(())
         })?;
         Ok(list)

@@ -380,35 +380,34 @@ impl<'m> Printer<'m> {
             return;
         }
         self.str("raw ");
-        let numbers: [(&str, i64, &str, i64, &str, &[i64]); 3] = [
+        let sides = [
             (
-                "input_batch_dimension",
-                dims.input_batch,
-                "input_feature_dimension",
-                dims.input_feature,
-                "input_spatial_dimensions",
+                "input",
+                ["batch", "feature"],
+                [dims.input_batch, dims.input_feature],
                 &dims.input_spatial,
             ),
             (
-                "kernel_input_feature_dimension",
-                dims.kernel_input_feature,
-                "kernel_output_feature_dimension",
-                dims.kernel_output_feature,
-                "kernel_spatial_dimensions",
+                "kernel",
+                ["input_feature", "output_feature"],
+                [dims.kernel_input_feature, dims.kernel_output_feature],
                 &dims.kernel_spatial,
             ),
             (
-                "output_batch_dimension",
-                dims.output_batch,
-                "output_feature_dimension",
-                dims.output_feature,
-                "output_spatial_dimensions",
+                "output",
+                ["batch", "feature"],
+                [dims.output_batch, dims.output_feature],
                 &dims.output_spatial,
             ),
         ];
-        for (at, (a, first, b, second, c, spatial)) in numbers.into_iter().enumerate() {
-            let comma = if at > 0 { ", " } else { "" };
-            let _ = write!(self.out, "{comma}{a} = {first}, {b} = {second}, {c} = ");
+        for (at, (side, names, numbers, spatial)) in sides.into_iter().enumerate() {
+            if at > 0 {
+                self.str(", ");
+            }
+            for (name, number) in names.into_iter().zip(numbers) {
+                let _ = write!(self.out, "{side}_{name}_dimension = {number}, ");
+            }
+            let _ = write!(self.out, "{side}_spatial_dimensions = ");
             self.number_list(spatial);
         }
         self.str(">");
@@ -465,13 +464,13 @@ impl<'m> Printer<'m> {
             Groups::List { ids, num_groups, group_size } => {
                 self.dense_matrix(*num_groups as usize, *group_size as usize, ids);
             }
-            Groups::Iota { .. } => {
-                // MLIR has no such form.
-                let list = groups.to_list(&Mesh::default());
-                if let Some(list) = list {
-                    self.groups(&list);
+            // MLIR has no short form for these.
+            Groups::Iota { .. } => match groups.to_list(&Mesh::default()) {
+                Some(Groups::List { ids, num_groups, group_size }) => {
+                    self.dense_matrix(num_groups as usize, group_size as usize, &ids);
                 }
-            }
+                _ => self.dense_matrix(0, 0, &[]),
+            },
             Groups::Axes { mesh, axes } => {
                 self.str("#stablehlo.replica_group_mesh_axes<mesh = ");
                 let def = &self.m.meshes[*mesh];
@@ -610,7 +609,7 @@ impl<'m> Printer<'m> {
 }
 
 /// Whether every dimension number is in its range and used once, so that the letters say it all.
-fn has_short_form(dims: &ConvDims) -> bool {
+pub(super) fn has_short_form(dims: &ConvDims) -> bool {
     let side = |first: i64, second: i64, spatial: &[i64]| {
         let mut seen: Vec<i64> = [first, second].iter().chain(spatial).copied().collect();
         seen.sort_unstable();

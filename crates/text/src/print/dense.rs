@@ -5,6 +5,20 @@ use shard_ir::{Dense, DenseData, ElementType, NumberKind, Type};
 use super::Printer;
 use crate::float;
 
+/// Appends bytes as hexadecimal digits.
+fn push_hex(bytes: &[u8], out: &mut String) {
+    const DIGITS: &[u8; 16] = b"0123456789ABCDEF";
+    out.reserve(2 * bytes.len() + 64);
+    let mut digits = [0u8; 512];
+    for chunk in bytes.chunks(256) {
+        for (pair, byte) in digits.chunks_exact_mut(2).zip(chunk) {
+            pair[0] = DIGITS[usize::from(byte >> 4)];
+            pair[1] = DIGITS[usize::from(byte & 15)];
+        }
+        out.push_str(std::str::from_utf8(&digits[..2 * chunk.len()]).unwrap_or_default());
+    }
+}
+
 impl Printer<'_> {
     /// `dense<...> : type`.
     pub(crate) fn dense(&mut self, dense: &Dense) {
@@ -45,13 +59,8 @@ impl Printer<'_> {
         }
         // Booleans are bytes for newer MLIR and bits for older, so they are always listed.
         if count > self.options.hex_above && element != ElementType::I1 {
-            const DIGITS: &[u8; 16] = b"0123456789ABCDEF";
-            self.out.reserve(2 * bytes.len() + 4);
             self.str("\"0x");
-            for byte in bytes {
-                self.out.push(char::from(DIGITS[usize::from(byte >> 4)]));
-                self.out.push(char::from(DIGITS[usize::from(byte & 15)]));
-            }
+            push_hex(bytes, &mut self.out);
             self.str("\"");
             return;
         }
@@ -62,7 +71,7 @@ impl Printer<'_> {
             span = span.saturating_mul(size.max(0) as usize);
             spans.push(span);
         }
-        let starting = |at: usize| spans.iter().filter(|span| at % **span == 0).count();
+        let starting = |at: usize| spans.iter().filter(|span| at.is_multiple_of(**span)).count();
         for (at, chunk) in bytes.chunks_exact(width).enumerate() {
             let open = starting(at);
             if at > 0 {

@@ -75,6 +75,7 @@ pub(crate) fn loc_text(module: &Module, loc: LocId) -> String {
 }
 
 /// Appends a decimal number.
+#[inline]
 pub(crate) fn push_number(mut number: u64, out: &mut String) {
     let mut digits = [0u8; 20];
     let mut at = digits.len();
@@ -86,7 +87,7 @@ pub(crate) fn push_number(mut number: u64, out: &mut String) {
             break;
         }
     }
-    out.extend(digits[at..].iter().map(|digit| char::from(*digit)));
+    out.push_str(std::str::from_utf8(&digits[at..]).unwrap_or_default());
 }
 
 pub(crate) fn push_signed(number: i64, out: &mut String) {
@@ -104,6 +105,13 @@ pub(crate) fn push_string(text: &str, out: &mut String) {
 }
 
 fn push_escaped(bytes: &[u8], out: &mut String) {
+    let plain = |byte: &u8| matches!(byte, b' '..=b'~') && !matches!(byte, b'"' | b'\\');
+    if bytes.iter().all(plain)
+        && let Ok(text) = std::str::from_utf8(bytes)
+    {
+        out.push_str(text);
+        return;
+    }
     for &byte in bytes {
         match byte {
             b'\\' => out.push_str("\\\\"),
@@ -309,6 +317,10 @@ impl<'m> Printer<'m> {
                 self.str("}>");
             }
             self.str(" ({");
+            if m.items.is_empty() {
+                self.newline();
+                self.str("^bb0:");
+            }
         } else {
             self.str("module");
             if let Some(name) = m.name {

@@ -47,7 +47,7 @@ fn convolution<'a>(p: &mut Parser<'a>, start: &OpStart<'a>, entry: &'static Entr
     })?;
     p.optional_attr_dict(&mut parts.attrs)?;
     fields.append(&mut parts.attrs);
-    let op = p.from_attrs(start, entry, &mut fields)?;
+    let op = p.op_from_attrs(start, entry, &mut fields)?;
     parts.attrs = fields;
     p.functional_type(start, op, parts)
 }

@@ -25,7 +25,7 @@ fn constant<'a>(p: &mut Parser<'a>, start: &OpStart<'a>, entry: &'static Entry) 
             p.expect(b'>')?;
         }
         p.optional_attr_dict(&mut parts.attrs)?;
-        let op = p.from_attrs(start, entry, &mut parts.attrs)?;
+        let op = p.op_from_attrs(start, entry, &mut parts.attrs)?;
         return p.functional_type(start, op, parts);
     }
     p.optional_attr_dict(&mut parts.attrs)?;

@@ -22,7 +22,7 @@ fn custom_call<'a>(p: &mut Parser<'a>, start: &OpStart<'a>, entry: &'static Entr
     p.optional_attr_dict(&mut parts.attrs)?;
     let name = p.m.symbol("call_target_name");
     parts.attrs.push((name, Attr::String(target)));
-    let op = p.from_attrs(start, entry, &mut parts.attrs)?;
+    let op = p.op_from_attrs(start, entry, &mut parts.attrs)?;
     p.functional_type(start, op, parts)
 }
 
@@ -33,6 +33,6 @@ fn composite<'a>(p: &mut Parser<'a>, start: &OpStart<'a>, entry: &'static Entry)
     p.optional_attr_dict(&mut parts.attrs)?;
     let name = p.m.symbol("name");
     parts.attrs.push((name, Attr::String(target)));
-    let op = p.from_attrs(start, entry, &mut parts.attrs)?;
+    let op = p.op_from_attrs(start, entry, &mut parts.attrs)?;
     p.functional_type(start, op, parts)
 }

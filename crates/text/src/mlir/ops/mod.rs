@@ -79,8 +79,16 @@ fn pretty_form(name: &str) -> Option<Pretty> {
     .find_map(|family| family(name))
 }
 
-/// Drops attributes that say what their absence says, so that both spellings are one op.
-pub(crate) fn remove_defaults(op: &str, attrs: &mut AttrList, interner: &Interner) {
+/// Drops attributes that say what their absence says, so that both spellings are one op, and adds
+/// those whose absence says what the table has no absence for.
+pub(crate) fn settle_defaults(op: &str, attrs: &mut AttrList, interner: &mut Interner) {
+    if op == "stablehlo.sort" {
+        let dimension = interner.symbol("dimension");
+        if attrs.iter().all(|(name, _)| *name != dimension) {
+            let ty = interner.scalar(shard_ir::ElementType::I64);
+            attrs.push((dimension, Attr::Int(-1, ty)));
+        }
+    }
     match op {
         "stablehlo.custom_call" => attrs.retain(|(name, attr)| match (interner.str(*name), attr) {
             ("has_side_effect", Attr::Bool(false)) | ("api_version", Attr::Int(1, _)) => false,

@@ -1,7 +1,7 @@
 //! Control flow, calls and terminators.
 
-use shard_ir::OpId;
 use shard_ir::ops::Control;
+use shard_ir::{OpId, ValueId};
 
 use super::super::Printer;
 
@@ -12,6 +12,12 @@ impl Printer<'_> {
             Control::While => self.while_loop(op),
             Control::If | Control::Case => self.generic_op(op),
             Control::OptimizationBarrier => {
+                let types = |values: &[ValueId]| {
+                    values.iter().map(|v| m.value_type(*v)).collect::<Vec<_>>()
+                };
+                if types(m.operands(op)) != types(m.results(op)) {
+                    return self.generic_op(op);
+                }
                 self.op_name(op);
                 self.attr_dict(op);
                 if m.operands(op).is_empty() {
@@ -66,8 +72,13 @@ impl Printer<'_> {
         let operands = m.operands(op);
         let regions = m.regions(op);
         let params = m.params(m.entry(regions[1]));
-        if params.len() != operands.len()
-            || m.params(m.entry(regions[0])).len() != operands.len()
+        let same = |values: &[ValueId]| {
+            values.len() == operands.len()
+                && values.iter().zip(operands).all(|(a, b)| m.value_type(*a) == m.value_type(*b))
+        };
+        if !same(params)
+            || !same(m.params(m.entry(regions[0])))
+            || !same(m.results(op))
             || regions.iter().any(|region| m.region(*region).blocks.len() != 1)
         {
             return self.generic_op(op);

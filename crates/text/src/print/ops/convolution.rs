@@ -4,11 +4,15 @@ use shard_ir::OpId;
 use shard_ir::ops::Convolution;
 
 use super::super::Printer;
+use super::super::attrs::has_short_form;
 
 impl Printer<'_> {
     pub(super) fn convolution(&mut self, op: OpId, kind: &Convolution) {
         match kind {
             Convolution::Conv(conv) => {
+                if !has_short_form(&conv.dims) {
+                    return self.generic_op(op);
+                }
                 self.op_name(op);
                 self.str("(");
                 self.values(self.m.operands(op));

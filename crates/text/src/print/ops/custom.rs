@@ -19,6 +19,9 @@ impl Printer<'_> {
                 self.attr_dict_with_fields(op, &["call_target_name"]);
             }
             Custom::Composite(composite) => {
+                if !m.regions(op).is_empty() {
+                    return self.generic_op(op);
+                }
                 self.op_name(op);
                 self.str(" ");
                 push_string(m.str(composite.name), &mut self.out);

@@ -1,7 +1,7 @@
 //! Tokens, tuples, hosts and point-to-point transfers.
 
-use shard_ir::OpId;
 use shard_ir::ops::Effects;
+use shard_ir::{OpId, Type};
 
 use super::super::Printer;
 
@@ -15,6 +15,19 @@ impl Printer<'_> {
                 self.same_types(op);
             }
             Effects::Tuple => {
+                let m = self.m;
+                let items = match m.ty(m.value_type(m.result(op, 0))) {
+                    Type::Tuple(items) => &items[..],
+                    _ => return self.generic_op(op),
+                };
+                if !m
+                    .operands(op)
+                    .iter()
+                    .map(|value| m.value_type(*value))
+                    .eq(items.iter().copied())
+                {
+                    return self.generic_op(op);
+                }
                 self.op_name(op);
                 self.operands(op);
                 self.attr_dict(op);

@@ -13,7 +13,7 @@ impl Printer<'_> {
                 let operands = m.operands(op);
                 let pairs = operands.len() / 2;
                 let params = m.params(m.entry(m.regions(op)[0]));
-                if params.len() != 2 * pairs || operands.len() % 2 != 0 {
+                if params.len() != 2 * pairs || !operands.len().is_multiple_of(2) {
                     return self.generic_op(op);
                 }
                 self.op_name(op);

@@ -1,0 +1,175 @@
+//! Broken inputs: each gives an error that says where and what, and exit status 1. None makes the
+//! command panic, hang, or use the stack up.
+
+use std::io::Write;
+use std::process::{Command, Stdio};
+
+/// Runs a command with a text on standard input: exit status, standard error.
+fn run(arguments: &[&str], input: &[u8]) -> (i32, String) {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_shard-opt"))
+        .args(arguments)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    let input = input.to_vec();
+    let writer = std::thread::spawn(move || {
+        let _ = stdin.write_all(&input);
+    });
+    let output = child.wait_with_output().unwrap();
+    writer.join().unwrap();
+    let status = output.status.code().expect("the command was killed by a signal");
+    (status, String::from_utf8(output.stderr).unwrap())
+}
+
+/// Every command that reads a program fails with status 1 and such an error.
+fn fails(input: &[u8], place: &str, message: &str) {
+    for arguments in [&["partition"] as &[&str], &["--inline-calls"], &["report"]] {
+        let (status, said) = run(arguments, input);
+        let first = said.lines().next().unwrap_or_default();
+        assert_eq!(status, 1, "{arguments:?}: {said}");
+        assert!(first.starts_with(place), "{arguments:?}: {first}");
+        assert!(first.contains("error: "), "{arguments:?}: {first}");
+        assert!(said.contains(message), "{arguments:?}: {said}");
+    }
+}
+
+/// A program with an argument sharded as given; the sharding is in line 3.
+fn sharded(sharding: &str) -> String {
+    format!(
+        "module @m {{\n  sdy.mesh @mesh = <[\"data\"=4, \"model\"=2]>\n  func.func public \
+         @main(%x: tensor<8x16xf32> {{sdy.sharding = #sdy.sharding<@mesh, {sharding}>}}) -> \
+         tensor<8x16xf32> {{\n    return %x : tensor<8x16xf32>\n  }}\n}}\n"
+    )
+}
+
+#[test]
+fn a_good_program_is_none_of_them() {
+    let program = sharded("[{\"data\"}, {}]");
+    assert_eq!(run(&["partition"], program.as_bytes()), (0, String::new()));
+}
+
+#[test]
+fn truncated_file() {
+    let program = sharded("[{\"data\"}, {}]");
+    for len in [program.len() - 5, program.len() - 40, 100, 60, 9] {
+        fails(&program.as_bytes()[..len], "<stdin>:", "");
+    }
+}
+
+#[test]
+fn unknown_axis() {
+    fails(sharded("[{\"date\"}, {}]").as_bytes(), "<stdin>:3:", "\"date\"");
+}
+
+#[test]
+fn mesh_axis_used_twice() {
+    fails(sharded("[{\"data\"}, {\"data\"}]").as_bytes(), "<stdin>:3:", "\"data\"");
+}
+
+#[test]
+fn mesh_axis_declared_twice() {
+    let program = sharded("[{}, {}]").replace("\"model\"=2", "\"data\"=2");
+    fails(program.as_bytes(), "<stdin>:2:", "\"data\"");
+}
+
+#[test]
+fn rank_mismatch() {
+    fails(sharded("[{\"data\"}, {}, {}]").as_bytes(), "<stdin>:3:", "rank");
+}
+
+#[test]
+fn sharding_of_a_missing_argument() {
+    let program = sharded("[{}, {}]");
+    for name in ["2=[{\"data\"}, {}]", "weights=[{\"data\"}, {}]"] {
+        let (status, said) = run(&["partition", "--arg", name], program.as_bytes());
+        assert_eq!(status, 1, "{said}");
+        assert!(said.starts_with("<stdin>"), "{said}");
+        assert!(said.contains("--arg="), "{said}");
+    }
+    let (status, said) = run(&["partition", "--result", "1=[{}, {}]"], program.as_bytes());
+    assert_eq!(status, 1, "{said}");
+    assert!(said.contains("--result=1"), "{said}");
+}
+
+#[test]
+fn invalid_utf8() {
+    let mut program = sharded("[{}, {}]").into_bytes();
+    program[30] = 0xff;
+    fails(&program, "<stdin>:2:", "UTF-8");
+    fails(b"\xff\xfe", "<stdin>:1:1", "UTF-8");
+}
+
+#[test]
+fn deep_nesting() {
+    let depth = 100_000;
+    let nested = [
+        "[".repeat(depth),
+        "module @m attributes {a = ".to_owned() + &"[".repeat(depth),
+        "func.func @main(%x: ".to_owned() + &"tuple<".repeat(depth),
+        "module {".repeat(depth),
+        "func.func @main() {\n".to_owned() + &"\"a.b\"() ({\n".repeat(depth),
+        "#loc = ".to_owned() + &"loc(callsite(".repeat(depth),
+    ];
+    for program in nested {
+        fails(program.as_bytes(), "<stdin>:", "");
+    }
+}
+
+#[test]
+fn overflow_in_a_shape() {
+    for size in ["99999999999999999999", "9223372036854775808", "-4"] {
+        let program = sharded("[{}, {}]").replace("8x16", &format!("{size}x16"));
+        fails(program.as_bytes(), "<stdin>:3:", "");
+    }
+}
+
+#[test]
+fn shapes_whose_product_overflows_are_no_panic() {
+    let program =
+        sharded("[{\"data\"}, {}]").replace("8x16", "9223372036854775804x9223372036854775804");
+    for arguments in [&["partition", "--report=text"] as &[&str], &["--partition-pipeline"]] {
+        let (status, said) = run(arguments, program.as_bytes());
+        assert!(status == 0 || status == 1, "{said}");
+    }
+}
+
+#[test]
+fn hlo_text() {
+    fails(b"\n  HloModule jit_f, entry", "<stdin>:2:3", "convert it first");
+}
+
+#[test]
+fn empty_input() {
+    let (status, said) = run(&["partition"], b"");
+    assert_eq!(status, 1, "{said}");
+    assert!(said.contains("error: "), "{said}");
+}
+
+#[test]
+fn wrong_command_lines_have_status_2() {
+    for arguments in [
+        &["--no-such-option"] as &[&str],
+        &["partition", "--mesh=data"],
+        &["partition", "--mesh=data=2,data=4"],
+        &["partition", "--arg=x"],
+        &["partition", "--report=pdf"],
+        &["partition", "--topology=v9:1"],
+        &["partition", "--stop-after=nowhere"],
+        &["partition", "--stop-after=import", "--report=text"],
+        &["partition", "--memory-limit=much"],
+        &["--pass-pipeline=builtin.module(no-such-pass)"],
+        &["--pass-pipeline=builtin.module(import{a=b})"],
+        &["--pass-pipeline=import", "--import"],
+        &["--import=x"],
+    ] {
+        let (status, said) = run(arguments, sharded("[{}, {}]").as_bytes());
+        assert_eq!(status, 2, "{arguments:?}: {said}");
+        assert!(said.contains("error: "), "{arguments:?}: {said}");
+    }
+    let (status, said) = run(&["partition", "/no/such/file"], b"");
+    assert_eq!(status, 1);
+    assert!(said.contains("/no/such/file"), "{said}");
+}

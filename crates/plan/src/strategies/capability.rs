@@ -30,6 +30,8 @@ pub fn capabilities(module: &Module, op: OpId, rule: &OpRule) -> Vec<Capability>
                 return Capability::Whole;
             }
             match rule.factors[index].kind {
+                // Every result depends on all of a dimension that no result has.
+                FactorKind::PassThrough if !is_on_result(rule, index) => Capability::Whole,
                 FactorKind::PassThrough => Capability::Free,
                 FactorKind::Reduction(reducer) => match combiner(reducer, boolean) {
                     Some(combiner) => Capability::Partial(combiner),
@@ -82,10 +84,15 @@ fn can_split(module: &Module, op: OpId, rule: &OpRule, factor: usize) -> bool {
             // Groups tie features of operands and result together by their number, which the
             // lowering would have to change.
             let grouped = conv.feature_groups > 1 || conv.batch_groups > 1;
-            let batch = conv.dims.input_batch as usize;
-            let is_batch = rule.operands[0].get(batch).is_some_and(|dim| dim.contains(&factor))
-                && conv.batch_groups == 1;
-            !grouped || is_batch
+            let has = |tensor: usize, dim: i64| {
+                let dim = usize::try_from(dim).unwrap_or(usize::MAX);
+                rule.operands[tensor].get(dim).is_some_and(|dim| dim.contains(&factor))
+            };
+            let is_batch = has(0, conv.dims.input_batch) && conv.batch_groups == 1;
+            // A window reaches over the border of its shard.
+            let is_spatial = conv.dims.input_spatial.iter().any(|&dim| has(0, dim))
+                || conv.dims.kernel_spatial.iter().any(|&dim| has(1, dim));
+            (!grouped || is_batch) && !is_spatial
         }
         Op::Random(_) | Op::Effects(_) => false,
         Op::Elementwise(_)
@@ -103,6 +110,11 @@ fn can_split(module: &Module, op: OpId, rule: &OpRule, factor: usize) -> bool {
         | Op::Custom(_)
         | Op::Opaque(_) => true,
     }
+}
+
+/// Whether some result has a factor, of an op that has results.
+fn is_on_result(rule: &OpRule, factor: usize) -> bool {
+    rule.results.is_empty() || rule.results.iter().flatten().any(|dim| dim.contains(&factor))
 }
 
 /// Whether a factor's dimensions can be padded to a multiple of their shards. Where indices

@@ -195,12 +195,12 @@ cases! {
          %p = stablehlo.constant dense<255> : tensor<ui8>
          %r = stablehlo.reduce(%a init: %n) applies stablehlo.maximum across dimensions = [1] : (tensor<10x6xi32>, tensor<i32>) -> tensor<10xi32>
          %s = stablehlo.reduce(%b init: %p) applies stablehlo.minimum across dimensions = [0] : (tensor<16x8xui8>, tensor<ui8>) -> tensor<8xui8>"
-    "reduce and, or, xor" ("16x8xi32") -> ("8xi32", "8xi32", "16xi32")
+    "reduce and, or, xor" ("4x16xi32", "16x8xi32") -> ("16xi32", "16xi32", "16xi32")
         "%o = stablehlo.constant dense<-1> : tensor<i32>
          %z = stablehlo.constant dense<0> : tensor<i32>
-         %r = stablehlo.reduce(%a init: %o) applies stablehlo.and across dimensions = [0] : (tensor<16x8xi32>, tensor<i32>) -> tensor<8xi32>
-         %s = stablehlo.reduce(%a init: %z) applies stablehlo.or across dimensions = [0] : (tensor<16x8xi32>, tensor<i32>) -> tensor<8xi32>
-         %t = stablehlo.reduce(%a init: %z) applies stablehlo.xor across dimensions = [1] : (tensor<16x8xi32>, tensor<i32>) -> tensor<16xi32>"
+         %r = stablehlo.reduce(%a init: %o) applies stablehlo.and across dimensions = [0] : (tensor<4x16xi32>, tensor<i32>) -> tensor<16xi32>
+         %s = stablehlo.reduce(%a init: %z) applies stablehlo.or across dimensions = [0] : (tensor<4x16xi32>, tensor<i32>) -> tensor<16xi32>
+         %t = stablehlo.reduce(%b init: %z) applies stablehlo.xor across dimensions = [1] : (tensor<16x8xi32>, tensor<i32>) -> tensor<16xi32>"
     "reduce booleans" ("4x8xi1", "8x4xi1") -> ("8xi1", "4xi1")
         "%t = stablehlo.constant dense<true> : tensor<i1>
          %f = stablehlo.constant dense<false> : tensor<i1>
@@ -253,7 +253,9 @@ cases! {
          %1 = stablehlo.broadcast_in_dim %b, dims = [0, 1] : (tensor<16x1xf32>) -> tensor<16x8xf32>
          %r = stablehlo.add %0, %1 : tensor<16x8xf32>"
     "convert" ("16x8xf32") -> ("16x8xi32", "16x8xf64", "16x8xi1")
-        "%r = stablehlo.convert %a : (tensor<16x8xf32>) -> tensor<16x8xi32>
+        "%h = stablehlo.constant dense<100.0> : tensor<16x8xf32>
+         %0 = stablehlo.multiply %a, %h : tensor<16x8xf32>
+         %r = stablehlo.convert %0 : (tensor<16x8xf32>) -> tensor<16x8xi32>
          %s = stablehlo.convert %a : (tensor<16x8xf32>) -> tensor<16x8xf64>
          %z = stablehlo.constant dense<0.0> : tensor<16x8xf32>
          %t = stablehlo.compare LT, %a, %z : (tensor<16x8xf32>, tensor<16x8xf32>) -> tensor<16x8xi1>"

@@ -216,7 +216,7 @@ fn reduce_scatter(
 
 /// The first device along the axes keeps its value, the others hold the combiner's neutral
 /// element.
-pub(super) fn keep_on_owner(
+fn keep_on_owner(
     local: &mut Local,
     rw: &mut Rewriter<'_>,
     value: ValueId,

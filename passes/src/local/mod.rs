@@ -12,7 +12,6 @@ mod context;
 mod creation;
 mod indexing;
 mod movement;
-mod reduction;
 
 use shard_ir::ops::{Control, Movement, Op, Sdy};
 use shard_ir::{BlockId, Diagnostic, Module, OpId, ValueId};
@@ -59,7 +58,6 @@ impl Rewrite for Local {
             Op::Creation(kind) => creation::lower(self, rw, op, kind),
             Op::Movement(kind) => movement::lower(self, rw, op, kind),
             Op::Indexing(kind) => indexing::lower(self, rw, op, kind),
-            Op::Reduction(kind) => reduction::lower(self, rw, op, kind),
             Op::Sdy(Sdy::ManualComputation(_)) => self.inline_body(rw, op),
             Op::Sdy(kind) => collective::lower(self, rw, op, kind),
             Op::Control(Control::Call(call)) => Err(Diagnostic::error(format!(
@@ -71,6 +69,7 @@ impl Rewrite for Local {
             Op::Elementwise(_)
             | Op::Dot(_)
             | Op::Convolution(_)
+            | Op::Reduction(_)
             | Op::Sorting(_)
             | Op::Linalg(_)
             | Op::Random(_)

@@ -12,8 +12,15 @@ use shard_opt::verify::{Prepared, VerifyOptions, deletion};
 /// Models that don't verify, with what is found.
 const VERIFY_GAPS: &[(&str, &str)] = &[];
 
-/// Models with collectives whose removal nothing notices, with their number.
-const DELETION_GAPS: &[(&str, &str)] = &[];
+/// Models with collectives whose removal nothing notices, with the reason.
+const DELETION_GAPS: &[(&str, &str)] = &[
+    ("moe", "1 of 6: the gate's gradient is a thousandth of its weight; 0.13 of the tolerance"),
+    ("resnet_block", "1 of 23: the sum that a normalisation takes away; 0.68 of the tolerance"),
+];
+
+/// Models that have a hundred collectives and more, each of which is a run: with
+/// SHARD_OPT_TEST_ALL=1 only.
+const LONG_DELETIONS: &[&str] = &["gpt_fsdp", "gpt_fsdp_tp", "gpt_sp"];
 
 /// Models that TPU's compiler refuses.
 const TPU_GAPS: &[(&str, &str)] = &[];
@@ -41,7 +48,11 @@ fn models_verify_on_eight_devices() {
 fn every_collective_of_the_models_matters() {
     let client = common::eight_devices();
     let mut failures = Vec::new();
+    let all = std::env::var_os("SHARD_OPT_TEST_ALL").is_some();
     for (name, text) in common::models() {
+        if LONG_DELETIONS.contains(&name.as_str()) && !all {
+            continue;
+        }
         let run = || -> Result<(), String> {
             let (whole, partitioned) = common::partition(&text)?;
             let options = VerifyOptions::default();

@@ -28,7 +28,7 @@ impl Scales {
 
     /// Those of a run, so that two runs see more than one.
     pub fn of_run(run: usize) -> Scales {
-        if run % 2 == 1 { Scales { weights: 4.0, kernels: 1.0 / 16.0 } } else { Scales::ONE }
+        if run % 2 == 1 { Scales { weights: 1.0, kernels: 1.0 / 16.0 } } else { Scales::ONE }
     }
 }
 

@@ -13,7 +13,8 @@ use shard_opt::verify::{Prepared, VerifyOptions, deletion};
 const VERIFY_GAPS: &[(&str, &str)] = &[];
 
 /// Models with collectives whose removal nothing notices, with their number.
-const DELETION_GAPS: &[(&str, &str)] = &[];
+const DELETION_GAPS: &[(&str, &str)] =
+    &[("resnet_block", "1 of 23: a term of batch norm's gradient, 0.65 of the tolerance")];
 
 /// Models that TPU's compiler refuses.
 const TPU_GAPS: &[(&str, &str)] = &[];
@@ -54,6 +55,9 @@ fn every_collective_of_the_models_matters() {
                 report.unnoticed().count(),
                 report.deleted.len()
             );
+            if !report.with_all.passed() {
+                return Err(report.with_all.to_text(120));
+            }
             if report.unnoticed().next().is_some() { Err(report.to_text(160)) } else { Ok(()) }
         };
         if let Err(message) = run() {

@@ -7,9 +7,9 @@
 #![cfg(feature = "pjrt")]
 #![allow(clippy::print_stderr, reason = "what a test found is said")]
 
-mod common;
 #[path = "common/cases.rs"]
 mod cases;
+mod common;
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -18,12 +18,8 @@ use cases::{ARGS, CASES, Case, RESULTS};
 use fastrand::Rng;
 
 /// Axes of each mesh.
-const MESHES: &[&[(&str, usize)]] = &[
-    &[("x", 8)],
-    &[("x", 2), ("y", 4)],
-    &[("x", 4), ("y", 2)],
-    &[("x", 2), ("y", 2), ("z", 2)],
-];
+const MESHES: &[&[(&str, usize)]] =
+    &[&[("x", 8)], &[("x", 2), ("y", 4)], &[("x", 4), ("y", 2)], &[("x", 2), ("y", 2), ("z", 2)]];
 
 /// Programs that fail, with what is found.
 const KNOWN_GAPS: &[(&str, &str)] = &[];

@@ -11,24 +11,30 @@ use super::roles::Role;
 /// Elements beyond this many would take more memory than a check is worth.
 const MOST_ELEMENTS: u64 = 1 << 28;
 
-/// What weights are multiplied with. Of an update that is a small part of its weight nothing is
-/// seen; it is a larger part where data and weights are larger, and for kernels, which programs
-/// normalise after, where these are smaller.
+/// What data and weights are multiplied with, in programs that update weights.
+///
+/// Of an update that is a small part of its weight nothing is seen. It is a larger part where data
+/// are larger, and for kernels, which programs normalise after, where these are smaller. Larger
+/// weights would serve as well, but make deep programs so sensitive that rounding shows.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Scales {
-    /// Arguments that the program updates.
-    pub weights: f64,
-    /// Of these, kernels of convolutions.
+    /// Arguments that the program doesn't update.
+    pub data: f64,
+    /// Kernels of convolutions that it updates.
     pub kernels: f64,
 }
 
 impl Scales {
     /// As they are.
-    pub const ONE: Scales = Scales { weights: 1.0, kernels: 1.0 };
+    pub const ONE: Scales = Scales { data: 1.0, kernels: 1.0 };
 
     /// Those of a run, so that two runs see more than one.
-    pub fn of_run(run: usize) -> Scales {
-        if run % 2 == 1 { Scales { weights: 1.0, kernels: 1.0 / 16.0 } } else { Scales::ONE }
+    pub fn of_run(run: usize, roles: &[Role]) -> Scales {
+        if run % 2 == 1 && roles.iter().any(|role| role.updated) {
+            Scales { data: 8.0, kernels: 1.0 / 16.0 }
+        } else {
+            Scales::ONE
+        }
     }
 }
 
@@ -88,9 +94,9 @@ fn draw(ty: &TensorType, role: &Role, scales: Scales, rng: &mut Rng) -> HostArra
             let size = match (role.average, narrow) {
                 (true, false) => 1e-3,
                 (true, true) => 0.05,
-                (false, _) if role.kernel => size * scales.kernels,
-                (false, _) if role.updated => size * scales.weights,
-                (false, _) => size,
+                (false, _) if role.updated && role.kernel => size * scales.kernels,
+                (false, _) if role.updated => size,
+                (false, _) => size * scales.data,
             };
             for _ in 0..count {
                 elements::push_float(element, size * normal(rng), &mut bytes);

@@ -159,8 +159,12 @@ impl Prepared {
         let runs = options.runs.max(1);
         let (mut inputs, mut expected) = (Vec::new(), Vec::new());
         for run in 0..runs {
-            let globals =
-                draw::arguments(&inlined, &roles, seed_of(options.seed, run), Scales::of_run(run))?;
+            let globals = draw::arguments(
+                &inlined,
+                &roles,
+                seed_of(options.seed, run),
+                Scales::of_run(run, &roles),
+            )?;
             expected.push(reference.run(&globals)?);
             inputs.push(cut(partitioned, &mesh, devices, &globals)?);
         }

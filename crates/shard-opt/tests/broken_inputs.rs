@@ -173,3 +173,14 @@ fn wrong_command_lines_have_status_2() {
     assert_eq!(status, 1);
     assert!(said.contains("/no/such/file"), "{said}");
 }
+
+#[cfg(feature = "pjrt")]
+#[test]
+fn missing_plugin_and_a_library_that_is_none() {
+    let program = sharded("[{\"data\"}, {}]");
+    for plugin in ["no/such/plugin.so", concat!(env!("CARGO_MANIFEST_DIR"), "/Cargo.toml")] {
+        let (status, said) = run(&["verify", "--plugin", plugin], program.as_bytes());
+        assert_eq!(status, 1, "{said}");
+        assert!(said.contains("error: ") && said.contains(plugin), "{said}");
+    }
+}

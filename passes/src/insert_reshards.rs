@@ -367,6 +367,10 @@ impl Insert<'_> {
         strategy: &Strategy,
         operands: &[Option<TensorSharding>],
     ) {
+        let moved = strategy.operands.iter().zip(operands);
+        if moved.clone().all(|(to, from)| from.as_ref().is_none_or(|from| from.is_equivalent(to))) {
+            return;
+        }
         let able = shard_plan::strategies::capabilities(module, op, rule);
         for (index, mapping) in rule.operands.iter().enumerate() {
             let Some(Some(from)) = operands.get(index) else { continue };

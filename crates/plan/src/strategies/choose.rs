@@ -41,52 +41,95 @@ pub fn strategies(
     mesh: MeshId,
     wanted: &Wanted<'_>,
 ) -> Vec<Strategy> {
-    let able = capabilities(module, op, rule);
-    let project_all = |mappings: &[TensorMapping], shardings: &[Option<TensorSharding>]| {
-        let pairs = mappings.iter().zip(shardings);
-        pairs
-            .filter_map(|(mapping, sharding)| Some(project(rule, mapping, sharding.as_ref()?)))
-            .collect::<Vec<FactorAxes>>()
-    };
-    let of_results = project_all(&rule.results, wanted.results);
-    let of_operands = project_all(&rule.operands, wanted.operands);
-    let mut found: Vec<Strategy> = Vec::new();
-    let mut add = |mut assignment: FactorAxes| {
-        legalize(rule, |factor| may_pad(module, op, rule, factor), &mut assignment);
-        let strategy = strategy(module, op, rule, mesh, &able, assignment);
-        if !found.contains(&strategy) {
-            found.push(strategy);
-        }
-    };
+    let maker = Maker::new(module, op, rule, mesh, wanted);
+    let base = maker.base();
+    maker.others(base)
+}
 
-    let nothing: FactorAxes = vec![AxisList::new(); rule.factors.len()];
-    let mut base = nothing.clone();
-    for proposal in &of_results {
-        merge(&mut base, proposal, &able);
+/// Makes the strategies of one op.
+struct Maker<'a> {
+    module: &'a Module,
+    op: OpId,
+    rule: &'a OpRule,
+    mesh: MeshId,
+    able: Vec<Capability>,
+    /// What each result proposes for the factors.
+    results: Vec<FactorAxes>,
+    /// What each operand proposes.
+    operands: Vec<FactorAxes>,
+}
+
+impl<'a> Maker<'a> {
+    fn new(
+        module: &'a Module,
+        op: OpId,
+        rule: &'a OpRule,
+        mesh: MeshId,
+        wanted: &Wanted<'_>,
+    ) -> Self {
+        let project_all = |mappings: &[TensorMapping], shardings: &[Option<TensorSharding>]| {
+            let pairs = mappings.iter().zip(shardings);
+            pairs
+                .filter_map(|(mapping, sharding)| Some(project(rule, mapping, sharding.as_ref()?)))
+                .collect::<Vec<FactorAxes>>()
+        };
+        Maker {
+            able: capabilities(module, op, rule),
+            results: project_all(&rule.results, wanted.results),
+            operands: project_all(&rule.operands, wanted.operands),
+            module,
+            op,
+            rule,
+            mesh,
+        }
     }
-    let in_results = |factor: usize| rule.results.iter().flatten().any(|dim| dim.contains(&factor));
-    for proposal in &of_operands {
-        let mut reduced = proposal.clone();
-        for (factor, axes) in reduced.iter_mut().enumerate() {
-            if in_results(factor) {
-                axes.clear();
+
+    fn nothing(&self) -> FactorAxes {
+        vec![AxisList::new(); self.rule.factors.len()]
+    }
+
+    fn make(&self, mut assignment: FactorAxes) -> Strategy {
+        let Maker { module, op, rule, mesh, .. } = *self;
+        legalize(rule, |factor| may_pad(module, op, rule, factor), &mut assignment);
+        strategy(module, op, rule, mesh, &self.able, assignment)
+    }
+
+    fn base(&self) -> Strategy {
+        let mut base = self.nothing();
+        for proposal in &self.results {
+            merge(&mut base, proposal, &self.able);
+        }
+        let in_results =
+            |factor: usize| self.rule.results.iter().flatten().any(|dim| dim.contains(&factor));
+        for proposal in &self.operands {
+            let mut reduced = proposal.clone();
+            for (factor, axes) in reduced.iter_mut().enumerate() {
+                if in_results(factor) {
+                    axes.clear();
+                }
+            }
+            merge(&mut base, &reduced, &self.able);
+        }
+        self.make(base)
+    }
+
+    fn others(&self, base: Strategy) -> Vec<Strategy> {
+        let mut found = vec![base];
+        let proposals: Vec<&FactorAxes> = self.results.iter().chain(&self.operands).collect();
+        for first in 0..proposals.len() {
+            let order =
+                std::iter::once(first).chain((0..proposals.len()).filter(|&other| other != first));
+            let mut assignment = self.nothing();
+            for source in order {
+                merge(&mut assignment, proposals[source], &self.able);
+            }
+            let strategy = self.make(assignment);
+            if !found.contains(&strategy) {
+                found.push(strategy);
             }
         }
-        merge(&mut base, &reduced, &able);
+        found
     }
-    add(base);
-
-    let proposals: Vec<&FactorAxes> = of_results.iter().chain(&of_operands).collect();
-    for first in 0..proposals.len() {
-        let order =
-            std::iter::once(first).chain((0..proposals.len()).filter(|&other| other != first));
-        let mut assignment = nothing.clone();
-        for source in order {
-            merge(&mut assignment, proposals[source], &able);
-        }
-        add(assignment);
-    }
-    found
 }
 
 /// Adds what one tensor proposes to factors that have nothing yet, without the axes that others
@@ -166,10 +209,15 @@ pub fn choose(
     wanted: &Wanted<'_>,
     pricing: &mut Pricing,
 ) -> Strategy {
-    let mut candidates = strategies(module, op, rule, mesh, wanted);
-    let least = candidates[0].parts;
-    // Nothing moves and all that can be split is: most ops of a program.
-    if candidates.len() == 1 || is_free(&candidates[0], wanted) {
+    let maker = Maker::new(module, op, rule, mesh, wanted);
+    let base = maker.base();
+    // Nothing moves, and what can be split is: most ops of a program.
+    if is_free(&base, wanted) {
+        return base;
+    }
+    let least = base.parts;
+    let mut candidates = maker.others(base);
+    if candidates.len() == 1 {
         return candidates.swap_remove(0);
     }
     let prices: Vec<f64> = candidates

@@ -14,7 +14,7 @@ use super::{Prepared, VerifyError, VerifyReport, compile};
 use crate::report::table::{Align, Table};
 
 /// A collective and what became of the program without it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Deleted {
     /// What it is, such as `stablehlo.all_reduce`.
     pub op: String,
@@ -23,6 +23,9 @@ pub struct Deleted {
     pub ty: String,
     /// Whether some result on some device was wrong without it.
     pub noticed: bool,
+    /// Where nothing was wrong: how much worse the worst error became without it, as a part of what
+    /// is allowed. 0 where nothing changed at all.
+    pub change: Option<f64>,
     /// Why it is there.
     pub reason: Option<String>,
     /// Where it comes from.
@@ -66,12 +69,16 @@ impl DeletionReport {
             count - unnoticed.len()
         ));
         if !unnoticed.is_empty() {
-            text.push_str("\nwithout these every result is as before:\n");
-            let mut table = Table::new(&[Align::Left; 4]);
+            text.push_str("\nwithout these every result is as before, within the tolerance:\n");
+            let mut table = Table::new(&[Align::Left; 5]);
             for deleted in unnoticed {
                 let reason = deleted.reason.clone().unwrap_or_default();
                 let (op, ty) = (deleted.op.clone(), deleted.ty.clone());
-                table.row([op, ty, deleted.location.clone(), reason]);
+                let change = match deleted.change {
+                    Some(change) if change > 0.0 => format!("{change:.1e} of the tolerance"),
+                    _ => "no change at all".to_owned(),
+                };
+                table.row([op, ty, deleted.location.clone(), change, reason]);
             }
             table.write(&mut text, width);
         }
@@ -94,12 +101,18 @@ pub fn delete_collectives(
     let with_all = prepared.check(&executable, &[number(switch_collectives::NONE)])?;
     let mut deleted = Vec::with_capacity(ops.len());
     for (index, op) in ops.into_iter().enumerate() {
-        let noticed = prepared.differs(&executable, &[number(index as i32)])?;
+        let off = [number(index as i32)];
+        let noticed = prepared.differs(&executable, &off)?;
+        let change = match noticed {
+            true => None,
+            false => Some(change(&with_all, &prepared.check(&executable, &off)?)),
+        };
         let (reason, place) = provenance(&module, module.op(op).loc);
         deleted.push(Deleted {
             op: module.op_name(op).to_owned(),
             ty: type_text(&module, op),
             noticed,
+            change,
             reason,
             location: match place {
                 shard_ir::Place::Source { file, line, .. } => format!("{file}:{line}"),
@@ -109,6 +122,12 @@ pub fn delete_collectives(
         });
     }
     Ok(DeletionReport { with_all, deleted })
+}
+
+/// How much larger the largest error of any result became.
+fn change(before: &VerifyReport, after: &VerifyReport) -> f64 {
+    let pairs = before.results.iter().zip(&after.results);
+    pairs.map(|(before, after)| (after.worst - before.worst).abs()).fold(0.0, f64::max)
 }
 
 fn number(value: i32) -> HostArray {

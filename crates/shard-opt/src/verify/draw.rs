@@ -11,14 +11,37 @@ use super::roles::Role;
 /// Elements beyond this many would take more memory than a check is worth.
 const MOST_ELEMENTS: u64 = 1 << 28;
 
+/// What weights are multiplied with. Of an update that is a small part of its weight nothing is
+/// seen; it is a larger part where data and weights are larger, and for kernels, which programs
+/// normalise after, where these are smaller.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Scales {
+    /// Arguments that the program updates.
+    pub weights: f64,
+    /// Of these, kernels of convolutions.
+    pub kernels: f64,
+}
+
+impl Scales {
+    /// As they are.
+    pub const ONE: Scales = Scales { weights: 1.0, kernels: 1.0 };
+
+    /// Those of a run, so that two runs see more than one.
+    pub fn of_run(run: usize) -> Scales {
+        if run % 2 == 1 { Scales { weights: 4.0, kernels: 1.0 / 16.0 } } else { Scales::ONE }
+    }
+}
+
 /// Draws every argument of the main function.
 ///
+
 /// # Errors
 /// If an argument has a type or a shape that can't be drawn.
 pub(super) fn arguments(
     module: &Module,
     roles: &[Role],
     seed: u64,
+    scales: Scales,
 ) -> Result<Vec<HostArray>, VerifyError> {
     let Some(func) = module.main_func() else { return Ok(Vec::new()) };
     let args = module.args(func).iter().zip(roles).enumerate();
@@ -29,7 +52,7 @@ pub(super) fn arguments(
             .ok_or(VerifyError::Argument { index })?;
         // Each argument has a stream of its own, so that it keeps its values when others change.
         let stream = (index as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-        Ok(draw(ty, role, &mut Rng::with_seed(seed.wrapping_add(stream))))
+        Ok(draw(ty, role, scales, &mut Rng::with_seed(seed.wrapping_add(stream))))
     })
     .collect()
 }
@@ -39,7 +62,7 @@ pub(super) fn arguments(
 /// Numbers of type float are normal, of a size at which sums over the second-last dimension, which
 /// products contract, stay near one; indices are inside what they index; numbers of which roots
 /// are taken are positive.
-fn draw(ty: &TensorType, role: &Role, rng: &mut Rng) -> HostArray {
+fn draw(ty: &TensorType, role: &Role, scales: Scales, rng: &mut Rng) -> HostArray {
     let element = ty.element;
     let count = ty.elements() as usize;
     let mut bytes = Vec::with_capacity(count * element.storage_bytes());
@@ -65,6 +88,8 @@ fn draw(ty: &TensorType, role: &Role, rng: &mut Rng) -> HostArray {
             let size = match (role.average, narrow) {
                 (true, false) => 1e-3,
                 (true, true) => 0.05,
+                (false, _) if role.kernel => size * scales.kernels,
+                (false, _) if role.updated => size * scales.weights,
                 (false, _) => size,
             };
             for _ in 0..count {
@@ -133,7 +158,7 @@ mod tests {
     #[test]
     fn the_same_seed_gives_the_same_numbers() {
         let ty = ty(ElementType::F32, &[64, 64]);
-        let draw = |seed| draw(&ty, &Role::default(), &mut Rng::with_seed(seed));
+        let draw = |seed| draw(&ty, &Role::default(), Scales::ONE, &mut Rng::with_seed(seed));
         assert_eq!(draw(1), draw(1));
         assert_ne!(draw(1), draw(2));
     }
@@ -141,14 +166,14 @@ mod tests {
     #[test]
     fn indices_lie_inside() {
         let role = Role { below: Some(7), ..Role::default() };
-        let array = draw(&ty(ElementType::I32, &[1000]), &role, &mut Rng::with_seed(3));
+        let array = draw(&ty(ElementType::I32, &[1000]), &role, Scales::ONE, &mut Rng::with_seed(3));
         let values: Vec<i128> =
             array.bytes.chunks(4).map(|b| elements::integer(ElementType::I32, b)).collect();
         assert_eq!(values.iter().min(), Some(&0));
         assert_eq!(values.iter().max(), Some(&6));
 
         let role = Role { below: Some(8), distinct: true, ..Role::default() };
-        let array = draw(&ty(ElementType::UI8, &[8]), &role, &mut Rng::with_seed(3));
+        let array = draw(&ty(ElementType::UI8, &[8]), &role, Scales::ONE, &mut Rng::with_seed(3));
         let mut values = array.bytes.clone();
         values.sort_unstable();
         assert_eq!(values, [0, 1, 2, 3, 4, 5, 6, 7]);
@@ -159,7 +184,7 @@ mod tests {
         for average in [false, true] {
             let role = Role { positive: true, average, ..Role::default() };
             for element in [ElementType::F32, ElementType::BF16, ElementType::F16] {
-                let array = draw(&ty(element, &[100]), &role, &mut Rng::with_seed(5));
+                let array = draw(&ty(element, &[100]), &role, Scales::ONE, &mut Rng::with_seed(5));
                 let width = element.storage_bytes();
                 assert!(array.bytes.chunks(width).all(|b| elements::float(element, b) > 0.0));
             }

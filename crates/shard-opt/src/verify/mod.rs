@@ -25,6 +25,7 @@ use shard_text::PrintOptions;
 pub use report::{Mismatch, ResultReport, Status, VerifyReport};
 
 use compare::{Found, Place, Rule};
+use draw::Scales;
 use shards::Part;
 
 /// How to check.
@@ -158,7 +159,7 @@ impl Prepared {
         let runs = options.runs.max(1);
         let (mut inputs, mut expected) = (Vec::new(), Vec::new());
         for run in 0..runs {
-            let globals = draw::arguments(&inlined, &roles, seed_of(options.seed, run))?;
+            let globals = draw::arguments(&inlined, &roles, seed_of(options.seed, run), Scales::of_run(run))?;
             expected.push(reference.run(&globals)?);
             inputs.push(cut(partitioned, &mesh, devices, &globals)?);
         }
@@ -174,7 +175,7 @@ impl Prepared {
                 break;
             }
             let seed = seed_of(options.seed, runs + redraw);
-            extra.push(reference.run(&draw::arguments(&inlined, &roles, seed)?)?);
+            extra.push(reference.run(&draw::arguments(&inlined, &roles, seed, Scales::ONE)?)?);
         }
 
         let coarsest = coarsest_float(&inlined);
@@ -397,7 +398,7 @@ fn mesh_of(partitioned: &Partitioned) -> Result<Mesh, VerifyError> {
 pub fn draw_arguments(module: &Module, seed: u64) -> Result<Vec<HostArray>, VerifyError> {
     let mut inlined = module.clone();
     shard_passes::inline_calls::run(&mut inlined).map_err(VerifyError::Pass)?;
-    draw::arguments(&inlined, &roles::roles(&inlined), seed_of(seed, 0))
+    draw::arguments(&inlined, &roles::roles(&inlined), seed_of(seed, 0), Scales::ONE)
 }
 
 /// Every device's part of the arguments of a partitioned program; padding is poison.

@@ -24,6 +24,11 @@ pub struct Role {
     /// It is a running average: a part of it and a part of something else make a result. Small
     /// values leave the something else to be seen.
     pub average: bool,
+    /// It is a weight: itself and something else, its update, make a result. Where it is small, the
+    /// update is seen.
+    pub updated: bool,
+    /// It is the kernel of a convolution.
+    pub kernel: bool,
 }
 
 /// Products of more factors are taken as they are nested.
@@ -145,6 +150,11 @@ impl Walk<'_> {
                 }
             }
             Op::Dot(_) | Op::Convolution(_) => {
+                if let (Op::Convolution(_), &[_, kernel]) = (module.kind(op), operands)
+                    && let Some(arg) = self.share[kernel]
+                {
+                    self.roles[arg as usize].kernel = true;
+                }
                 if let (&[a, b], Some(&result)) = (operands, results.first()) {
                     self.positive[result] = join_known(&self.positive[a], &self.positive[b]);
                 }
@@ -474,21 +484,24 @@ impl Walk<'_> {
         }
     }
 
-    /// Arguments that return as a part of themselves and a part of something else.
+    /// Arguments that return as themselves, or a part of themselves, and something else.
     fn averages(&mut self, args: &[ValueId], returned: &[ValueId]) {
         for &value in returned {
             let Some(op) = self.module.defining_op(value) else { continue };
-            if !matches!(self.module.kind(op), Op::Elementwise(Elementwise::Add)) {
+            if !matches!(
+                self.module.kind(op),
+                Op::Elementwise(Elementwise::Add | Elementwise::Subtract)
+            ) {
                 continue;
             }
             let operands = self.module.operands(op);
             for (part, other) in [(operands[0], operands[1]), (operands[1], operands[0])] {
                 let Some(arg) = self.share[part] else { continue };
-                let same =
-                    self.module.value_type(args[arg as usize]) == self.module.value_type(value);
-                let scaled = part != args[arg as usize];
-                if same && scaled && !self.is_constant(other) && self.share[other] != Some(arg) {
-                    self.roles[arg as usize].average = true;
+                let whole = args[arg as usize];
+                let same = self.module.value_type(whole) == self.module.value_type(value);
+                if same && !self.is_constant(other) && self.share[other] != Some(arg) {
+                    self.roles[arg as usize].average |= part != whole;
+                    self.roles[arg as usize].updated |= part == whole;
                 }
             }
         }

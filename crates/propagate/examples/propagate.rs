@@ -2,16 +2,13 @@
 //!
 //!     propagate [--dump] [--time] [--split] [--PASS] [--conservative] FILE
 //!
-//! With `--split`, splits constants first, as Shardy's import does. With `--time`, runs it many times and prints the shortest time. With `--dump`, prints instead a
-//! line for each sharded value and each rule, by the op's `shard.id` (see
-//! `tools/compare_propagation.py`). PASS is the part of Shardy's pipeline to do: `basic`,
-//! `aggressive`, `op-priority` or `user-priority`, without import (`--edges` after it adds data-flow
-//! edges); else all of it.
+//! With `--split`, splits constants first, as Shardy's import does. With `--time`, runs it many times
+//! and prints the shortest time. With `--dump`, prints instead a line for each sharded value and
+//! each rule, by the op's `shard.id` (see `tools/compare_propagation.py`). PASS is the part of
+//! Shardy's pipeline to do: `basic`, `aggressive`, `op-priority` or `user-priority`, without import
+//! (`--edges` after it adds data-flow edges); else all of it.
 
 #![allow(clippy::print_stdout, clippy::print_stderr)]
-
-#[path = "../../../passes/src/split_constants.rs"]
-mod split_constants;
 
 use std::time::{Duration, Instant};
 
@@ -56,8 +53,8 @@ fn main() {
             fail(&format!("{path} is no program"));
         }
     };
-    if split {
-        split_constants::split_constants(&mut module);
+    if split && let Err(error) = shard_passes::split_constants::run(&mut module) {
+        fail(&error.message);
     }
     let (result, time) = timed(&module, &options, runs);
     eprintln!(

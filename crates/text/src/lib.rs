@@ -1,7 +1,7 @@
 //! Readers and printers of StableHLO text in MLIR's syntax.
 //!
-//! [`parse`] makes a [`Module`] of a text, [`print`] makes the text that MLIR would print for it.
-//! Reading what was printed gives the same module ([`equal`] says so), and printing that gives the
+//! [`parse`] makes a [`Module`] of a text, [`print()`] makes the text that MLIR would print for it.
+//! Reading what was printed gives the same module ([`equal()`] says so), and printing that gives the
 //! same text.
 //!
 //! # How it reads

@@ -11,7 +11,7 @@ pub enum Capability {
     /// Each device computes its part.
     Free,
     /// Each device computes a partial result, combined as stated. What the op adds up from (see
-    /// [`is_accumulator`]) must be partial too.
+    /// `is_accumulator`) must be partial too.
     Partial(Combiner),
     /// The dimension must be whole.
     Whole,

@@ -40,7 +40,6 @@ impl Scales {
 
 /// Draws every argument of the main function.
 ///
-
 /// # Errors
 /// If an argument has a type or a shape that can't be drawn.
 pub(super) fn arguments(

@@ -3,13 +3,13 @@
 mod figures;
 mod text;
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use shard_ir::Module;
 use shard_passes::pipeline::Partitioned;
 use shard_pjrt::{
-    AheadExecutable, Client, CompileOptions, Error, Executable, HostArray, Plugin, Program,
-    Topology,
+    AheadExecutable, Client, CompileOptions, DeviceBuffers, Error, Executable, HostArray, Plugin,
+    Program, Topology,
 };
 use shard_text::PrintOptions;
 
@@ -107,24 +107,32 @@ impl Default for Runs {
     }
 }
 
-/// Times steps on inputs, one list of arguments a device.
+/// Times steps of programs, each on its inputs. The programs take turns, so that what else the
+/// machine does slows all of them.
 ///
 /// # Errors
-/// If the program can't be run.
-pub fn time(
-    executable: &Executable,
-    inputs: &[Vec<HostArray>],
+/// If a program can't be run.
+pub fn time_in_turns(
+    programs: &[(Executable, DeviceBuffers)],
     runs: Runs,
-) -> Result<StepTime, Error> {
-    let inputs = executable.upload(inputs)?;
-    let mut times = executable.time(&inputs, runs.warm_up, runs.timed.max(1))?;
-    times.sort_unstable();
-    let seconds = |at: usize| times.get(at).map_or(0.0, |time| time.as_secs_f64());
-    Ok(StepTime {
-        median_seconds: seconds(times.len() / 2),
-        fastest_seconds: seconds(0),
-        runs: times.len(),
-    })
+) -> Result<Vec<StepTime>, Error> {
+    let mut times: Vec<Vec<Duration>> = vec![Vec::new(); programs.len()];
+    for run in 0..runs.timed.max(1) {
+        let warm_up = if run == 0 { runs.warm_up } else { 0 };
+        for ((executable, inputs), times) in programs.iter().zip(&mut times) {
+            times.extend(executable.time(inputs, warm_up, 1)?);
+        }
+    }
+    let step = |mut times: Vec<Duration>| {
+        times.sort_unstable();
+        let seconds = |at: usize| times.get(at).map_or(0.0, Duration::as_secs_f64);
+        StepTime {
+            median_seconds: seconds(times.len() / 2),
+            fastest_seconds: seconds(0),
+            runs: times.len(),
+        }
+    };
+    Ok(times.into_iter().map(step).collect())
 }
 
 /// What is timed, and against what.
@@ -152,13 +160,15 @@ pub fn compare(
     let shards = verify::cut_arguments(partitioned, &globals)?;
     let devices = shards.len();
     let mut report = TimingReport::new(client.platform_name());
+    let mut loaded: Vec<(Executable, DeviceBuffers)> = Vec::new();
     let mut add = |candidate: Candidate, inputs: &[Vec<HostArray>]| {
         let failed = |error| VerifyError::Plugin { stage: candidate.label, error };
-        let (executable, mut figures) = candidate.compile(client).map_err(failed)?;
-        if let Some(runs) = options.runs {
-            figures.step = Some(time(&executable, inputs, runs).map_err(failed)?);
-        }
+        let (executable, figures) = candidate.compile(client).map_err(failed)?;
         report.programs.push(figures);
+        if options.runs.is_some() {
+            let inputs = executable.upload(inputs).map_err(failed)?;
+            loaded.push((executable, inputs));
+        }
         Ok::<(), VerifyError>(())
     };
     add(Candidate::partitioned(&partitioned.module), &shards)?;
@@ -169,6 +179,13 @@ pub fn compare(
         && let Some(candidate) = Candidate::whole(whole)
     {
         add(candidate, std::slice::from_ref(&globals))?;
+    }
+    if let Some(runs) = options.runs {
+        let steps = time_in_turns(&loaded, runs)
+            .map_err(|error| VerifyError::Plugin { stage: "timing", error })?;
+        for (program, step) in report.programs.iter_mut().zip(steps) {
+            program.step = Some(step);
+        }
     }
     Ok(report)
 }
@@ -213,7 +230,9 @@ pub fn time_given(
     if let Some(runs) = runs {
         let args = verify::draw_arguments(module, 0)?;
         let inputs = vec![args; executable.device_count()];
-        figures.step = Some(time(&executable, &inputs, runs).map_err(failed)?);
+        let inputs = executable.upload(&inputs).map_err(failed)?;
+        figures.step =
+            time_in_turns(&[(executable, inputs)], runs).map_err(failed)?.into_iter().next();
     }
     let mut report = TimingReport::new(client.platform_name());
     report.programs.push(figures);

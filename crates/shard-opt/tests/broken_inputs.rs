@@ -184,3 +184,15 @@ fn missing_plugin_and_a_library_that_is_none() {
         assert!(said.contains("error: ") && said.contains(plugin), "{said}");
     }
 }
+
+#[test]
+fn random_numbers_that_differ_between_devices() {
+    let program = "module @m {\n  sdy.mesh @mesh = <[\"x\"=4]>\n  func.func public @main(%a: \
+                   tensor<f32>) -> (tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, \
+                   [{\"x\"}]>}) {\n    %s = stablehlo.constant dense<8> : tensor<1xi64>\n    %r = \
+                   stablehlo.rng %a, %a, %s, distribution = UNIFORM : (tensor<f32>, tensor<f32>, \
+                   tensor<1xi64>) -> tensor<8xf32>\n    return %r : tensor<8xf32>\n  }\n}\n";
+    let (status, said) = run(&["partition"], program.as_bytes());
+    assert_eq!(status, 1, "{said}");
+    assert!(said.starts_with("<stdin>:5:5: error: 'stablehlo.rng' op"), "{said}");
+}

@@ -13,7 +13,7 @@ mod creation;
 mod indexing;
 mod movement;
 
-use shard_ir::ops::{Control, Movement, Op, Sdy};
+use shard_ir::ops::{Control, Movement, Op, Random, Sdy};
 use shard_ir::{BlockId, Diagnostic, Module, OpId, ValueId};
 
 use crate::rewrite::{Rewrite, Rewriter, rewrite};
@@ -66,6 +66,12 @@ impl Rewrite for Local {
             ))
             .at_op(rw.module, op)
             .help("run 'inline-calls' before 'global-to-local'")),
+            // Every device would draw numbers of its own, and replicas would differ.
+            Op::Random(Random::Rng(_)) => Err(Diagnostic::error(
+                "draws other numbers on every device, so the program can't be partitioned",
+            )
+            .at_op(rw.module, op)
+            .help("use stablehlo.rng_bit_generator, whose bits its state decides")),
             Op::Elementwise(_)
             | Op::Dot(_)
             | Op::Convolution(_)

@@ -1,7 +1,7 @@
 //! Values that are computed again where another sharding is wanted, and never moved.
 
-use shard_ir::ops::{Creation, Dot, Movement, Op};
-use shard_ir::{DenseData, Module, OpId, ValueId};
+use shard_ir::ops::{Creation, Movement, Op};
+use shard_ir::{DenseData, Module, ValueId};
 
 /// Whether a value costs next to nothing to compute under any sharding: splat constants, iotas,
 /// and broadcasts of scalars.
@@ -18,30 +18,6 @@ pub fn is_cheap(module: &Module, value: ValueId) -> bool {
             .and_then(|&operand| module.tensor_type(operand))
             .is_some_and(|ty| ty.dims.is_empty()),
         _ => false,
-    }
-}
-
-/// Rough number of floating-point operations of the whole op.
-pub fn flops(module: &Module, op: OpId) -> f64 {
-    let elements =
-        |value: ValueId| module.tensor_type(value).map_or(0.0, |ty| ty.elements() as f64);
-    let result: f64 = module.results(op).first().map_or(0.0, |&value| elements(value));
-    match module.kind(op) {
-        Op::Dot(Dot::DotGeneral(dot)) => {
-            let contracted: f64 = module
-                .operands(op)
-                .first()
-                .and_then(|&lhs| module.tensor_type(lhs))
-                .map_or(1.0, |ty| {
-                    dot.dims.lhs_contracting.iter().map(|&d| ty.dims[d as usize] as f64).product()
-                });
-            2.0 * result * contracted
-        }
-        Op::Convolution(_) => {
-            let kernel = module.operands(op).get(1).map_or(1.0, |&kernel| elements(kernel));
-            2.0 * result * kernel
-        }
-        _ => module.operands(op).iter().map(|&value| elements(value)).fold(result, f64::max),
     }
 }
 

@@ -273,7 +273,7 @@ fn price(
         bytes += ty.bytes() as f64 / shards(from);
         seconds += pricing.reshard(from, to, ty.bytes()).seconds;
     }
-    let flops = crate::cheap::flops(module, op) / strategy.parts as f64;
+    let flops = shard_cost::ops::flops(module, op) / strategy.parts as f64;
     let element = module
         .results(op)
         .first()

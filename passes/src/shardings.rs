@@ -1,7 +1,7 @@
 //! Changing every sharding of a module in one go.
 
 use rustc_hash::FxHashMap;
-use shard_ir::ops::{Control, Op, Sdy, ShardingList};
+use shard_ir::ops::{Op, Sdy, ShardingList};
 use shard_ir::sharding::TensorSharding;
 use shard_ir::{Module, OpId, RegionId, ShardingId, ValueId};
 
@@ -85,13 +85,4 @@ pub fn walk_module(module: &Module, mut visit: impl FnMut(OpId)) {
     for func in module.func_ids() {
         module.walk(module.funcs[func].body, &mut visit);
     }
-}
-
-/// Whether a function is called anywhere.
-pub fn has_calls(module: &Module) -> bool {
-    let mut found = false;
-    walk_module(module, |op| {
-        found |= matches!(module.kind(op), Op::Control(Control::Call(_)));
-    });
-    found
 }

@@ -2,7 +2,7 @@
 
 use smallvec::SmallVec;
 
-use crate::sharding::{AxisList, Combiner, Groups, TensorSharding};
+use crate::sharding::{AxisList, Combiner, Groups};
 use crate::{
     Attr, Channel, Dense, DenseData, Dims, ElementType, Interner, MeshId, ShardingId, Symbol,
     TensorType, Type,
@@ -671,11 +671,4 @@ pub fn dense_from_i64(
     let ty = interner.type_id(Type::Tensor(TensorType::new(ElementType::I64, dims)));
     let bytes = values.iter().flat_map(|v| v.to_le_bytes()).collect();
     Dense { ty, data: DenseData::from_bytes(bytes, 8) }
-}
-
-/// Whether a sharding says nothing but its mesh: used where text leaves shardings out.
-pub fn says_nothing(sharding: &TensorSharding) -> bool {
-    sharding.dims.iter().all(|dim| dim.open && dim.axes.is_empty())
-        && sharding.replicated.is_empty()
-        && sharding.unreduced.is_empty()
 }

@@ -32,13 +32,6 @@ macro_rules! enums {
                     _ => None,
                 }
             }
-            fn write(&self, interner: &mut Interner) -> Option<Attr> {
-                Some(Attr::Enum {
-                    dialect: interner.symbol("stablehlo"),
-                    kind: interner.symbol($kind),
-                    value: interner.symbol(self.text()),
-                })
-            }
             fn view(&self) -> Option<FieldRef<'_>> {
                 Some(FieldRef::Enum { kind: $kind, value: self.text() })
             }
@@ -136,12 +129,6 @@ impl Field for Precisions {
     }
     fn absent() -> Option<Self> {
         Some(Self::default())
-    }
-    fn write(&self, interner: &mut Interner) -> Option<Attr> {
-        if self.0.is_empty() {
-            return None;
-        }
-        Some(Attr::Array(self.0.iter().filter_map(|p| p.write(interner)).collect()))
     }
     fn view(&self) -> Option<FieldRef<'_>> {
         (!self.0.is_empty()).then_some(FieldRef::Precisions(&self.0))

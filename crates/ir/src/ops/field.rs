@@ -62,10 +62,7 @@ pub trait Field: Sized {
         None
     }
 
-    /// The attribute to print; `None` where it is left out.
-    fn write(&self, interner: &mut Interner) -> Option<Attr>;
-
-    /// The same as [`Field::write`] without making an attribute: a view for printers.
+    /// A view of the value for printers; `None` where the attribute is left out.
     fn view(&self) -> Option<FieldRef<'_>>;
 }
 
@@ -160,9 +157,6 @@ impl Field for i64 {
             _ => None,
         }
     }
-    fn write(&self, interner: &mut Interner) -> Option<Attr> {
-        Some(Attr::Int((*self).into(), interner.scalar(ElementType::I64)))
-    }
     fn view(&self) -> Option<FieldRef<'_>> {
         Some(FieldRef::Int(*self, ElementType::I64))
     }
@@ -175,9 +169,6 @@ impl Field for i32 {
             Attr::Int(value, _) => i32::try_from(*value).ok(),
             _ => None,
         }
-    }
-    fn write(&self, interner: &mut Interner) -> Option<Attr> {
-        Some(Attr::Int((*self).into(), interner.scalar(ElementType::I32)))
     }
     fn view(&self) -> Option<FieldRef<'_>> {
         Some(FieldRef::Int((*self).into(), ElementType::I32))
@@ -196,9 +187,6 @@ impl Field for bool {
     }
     fn absent() -> Option<Self> {
         Some(false)
-    }
-    fn write(&self, _: &mut Interner) -> Option<Attr> {
-        Some(Attr::Bool(*self))
     }
     fn view(&self) -> Option<FieldRef<'_>> {
         Some(FieldRef::Bool(*self))
@@ -221,9 +209,6 @@ impl Field for Flag {
     fn absent() -> Option<Self> {
         Some(Flag(false))
     }
-    fn write(&self, _: &mut Interner) -> Option<Attr> {
-        self.0.then_some(Attr::Unit)
-    }
     fn view(&self) -> Option<FieldRef<'_>> {
         self.0.then_some(FieldRef::Unit)
     }
@@ -241,9 +226,6 @@ impl Field for FloatBits {
             _ => None,
         }
     }
-    fn write(&self, interner: &mut Interner) -> Option<Attr> {
-        Some(Attr::Float(self.0, interner.scalar(ElementType::F32)))
-    }
     fn view(&self) -> Option<FieldRef<'_>> {
         Some(FieldRef::F32(self.0))
     }
@@ -257,9 +239,6 @@ impl Field for Dims {
             Attr::Dense(dense) => dense_i64(dense, interner),
             _ => None,
         }
-    }
-    fn write(&self, _: &mut Interner) -> Option<Attr> {
-        Some(Attr::DenseArray(ElementType::I64, self.clone()))
     }
     fn view(&self) -> Option<FieldRef<'_>> {
         Some(FieldRef::Dims(self))
@@ -278,9 +257,6 @@ impl Field for Flags {
             _ => None,
         }
     }
-    fn write(&self, _: &mut Interner) -> Option<Attr> {
-        Some(Attr::DenseArray(ElementType::I1, self.0.iter().map(|b| i64::from(*b)).collect()))
-    }
     fn view(&self) -> Option<FieldRef<'_>> {
         Some(FieldRef::Flags(&self.0))
     }
@@ -295,10 +271,6 @@ impl Field for Padding {
         let flat = dense_i64(dense, interner)?;
         pairs.then(|| flat.chunks(2).map(|pair| [pair[0], pair[1]]).collect())
     }
-    fn write(&self, interner: &mut Interner) -> Option<Attr> {
-        let flat: Vec<i64> = self.iter().flatten().copied().collect();
-        Some(Attr::Dense(dense_from_i64(&flat, [self.len() as i64, 2], interner)))
-    }
     fn view(&self) -> Option<FieldRef<'_>> {
         Some(FieldRef::Pairs(self))
     }
@@ -312,10 +284,6 @@ impl Field for Pairs {
     const EXPECTED: &'static str = "a dense tensor of i64 pairs";
     fn read(attr: &Attr, interner: &Interner) -> Option<Self> {
         Padding::read(attr, interner).map(|pairs| Pairs(pairs.to_vec()))
-    }
-    fn write(&self, interner: &mut Interner) -> Option<Attr> {
-        let flat: Vec<i64> = self.0.iter().flatten().copied().collect();
-        Some(Attr::Dense(dense_from_i64(&flat, [self.0.len() as i64, 2], interner)))
     }
     fn view(&self) -> Option<FieldRef<'_>> {
         Some(FieldRef::Pairs(&self.0))
@@ -340,16 +308,6 @@ impl Field for Groups {
             _ => None,
         }
     }
-    fn write(&self, interner: &mut Interner) -> Option<Attr> {
-        match self {
-            Groups::List { ids, num_groups, group_size } => Some(Attr::Dense(dense_from_i64(
-                ids,
-                [*num_groups as i64, *group_size as i64],
-                interner,
-            ))),
-            Groups::Axes { .. } | Groups::Iota { .. } => Some(Attr::Groups(Box::new(self.clone()))),
-        }
-    }
     fn view(&self) -> Option<FieldRef<'_>> {
         Some(FieldRef::Groups(self))
     }
@@ -363,9 +321,6 @@ impl<F: Field> Field for Option<F> {
     fn absent() -> Option<Self> {
         Some(None)
     }
-    fn write(&self, interner: &mut Interner) -> Option<Attr> {
-        self.as_ref().and_then(|field| field.write(interner))
-    }
     fn view(&self) -> Option<FieldRef<'_>> {
         self.as_ref().and_then(Field::view)
     }
@@ -378,9 +333,6 @@ impl Field for Symbol {
             Attr::String(text) => Some(*text),
             _ => None,
         }
-    }
-    fn write(&self, _: &mut Interner) -> Option<Attr> {
-        Some(Attr::String(*self))
     }
     fn view(&self) -> Option<FieldRef<'_>> {
         Some(FieldRef::String(*self))
@@ -399,9 +351,6 @@ impl Field for Callee {
             _ => None,
         }
     }
-    fn write(&self, _: &mut Interner) -> Option<Attr> {
-        Some(Attr::SymbolRef([self.0].into()))
-    }
     fn view(&self) -> Option<FieldRef<'_>> {
         Some(FieldRef::SymbolRef(self.0))
     }
@@ -412,9 +361,6 @@ impl Field for Attr {
     const EXPECTED: &'static str = "an attribute";
     fn read(attr: &Attr, _: &Interner) -> Option<Self> {
         Some(attr.clone())
-    }
-    fn write(&self, _: &mut Interner) -> Option<Attr> {
-        Some(self.clone())
     }
     fn view(&self) -> Option<FieldRef<'_>> {
         Some(FieldRef::Attr(self))
@@ -428,9 +374,6 @@ impl Field for Dense {
             Attr::Dense(dense) => Some(dense.clone()),
             _ => None,
         }
-    }
-    fn write(&self, _: &mut Interner) -> Option<Attr> {
-        Some(Attr::Dense(self.clone()))
     }
     fn view(&self) -> Option<FieldRef<'_>> {
         Some(FieldRef::Dense(self))
@@ -446,9 +389,6 @@ macro_rules! boxed_field {
                     Attr::$ty(value) => Some((**value).clone()),
                     _ => None,
                 }
-            }
-            fn write(&self, _: &mut Interner) -> Option<Attr> {
-                Some(Attr::$ty(Box::new(self.clone())))
             }
             fn view(&self) -> Option<FieldRef<'_>> {
                 Some(FieldRef::$ty(self))
@@ -472,9 +412,6 @@ impl Field for Channel {
             _ => None,
         }
     }
-    fn write(&self, _: &mut Interner) -> Option<Attr> {
-        Some(Attr::Channel(*self))
-    }
     fn view(&self) -> Option<FieldRef<'_>> {
         Some(FieldRef::Channel(*self))
     }
@@ -487,9 +424,6 @@ impl Field for ShardingId {
             Attr::Sharding(sharding) => Some(*sharding),
             _ => None,
         }
-    }
-    fn write(&self, _: &mut Interner) -> Option<Attr> {
-        Some(Attr::Sharding(*self))
     }
     fn view(&self) -> Option<FieldRef<'_>> {
         Some(FieldRef::Sharding(*self))
@@ -508,9 +442,6 @@ impl Field for ShardingList {
             _ => None,
         }
     }
-    fn write(&self, _: &mut Interner) -> Option<Attr> {
-        Some(Attr::ShardingPerValue(self.0.clone().into()))
-    }
     fn view(&self) -> Option<FieldRef<'_>> {
         Some(FieldRef::Shardings(&self.0))
     }
@@ -523,9 +454,6 @@ impl Field for AxisLists {
             Attr::AxisLists(lists) => Some((**lists).clone()),
             _ => None,
         }
-    }
-    fn write(&self, _: &mut Interner) -> Option<Attr> {
-        Some(Attr::AxisLists(Box::new(self.clone())))
     }
     fn view(&self) -> Option<FieldRef<'_>> {
         Some(FieldRef::AxisLists(self))
@@ -549,9 +477,6 @@ impl Field for MeshAxes {
             _ => None,
         }
     }
-    fn write(&self, _: &mut Interner) -> Option<Attr> {
-        Some(Attr::AxisRefs(Box::new(self.clone())))
-    }
     fn view(&self) -> Option<FieldRef<'_>> {
         Some(FieldRef::Axes(self))
     }
@@ -574,9 +499,6 @@ impl Field for AllToAllParams {
             _ => None,
         }
     }
-    fn write(&self, _: &mut Interner) -> Option<Attr> {
-        Some(Attr::AllToAllParams(Box::new(self.clone())))
-    }
     fn view(&self) -> Option<FieldRef<'_>> {
         Some(FieldRef::AllToAll(self))
     }
@@ -593,9 +515,6 @@ impl Field for ManualAxes {
             Attr::ManualAxes(axes) => Some(axes.clone()),
             _ => None,
         }
-    }
-    fn write(&self, _: &mut Interner) -> Option<Attr> {
-        Some(Attr::ManualAxes(self.clone()))
     }
     fn view(&self) -> Option<FieldRef<'_>> {
         Some(FieldRef::ManualAxes(self))
@@ -621,18 +540,6 @@ impl Field for Combiner {
     }
     fn absent() -> Option<Self> {
         Some(Combiner::Sum)
-    }
-    fn write(&self, interner: &mut Interner) -> Option<Attr> {
-        let value = match self {
-            Combiner::Sum => return None,
-            Combiner::Max => "max",
-            Combiner::Min => "min",
-        };
-        Some(Attr::Enum {
-            dialect: interner.symbol("sdy"),
-            kind: interner.symbol("reduction_op"),
-            value: interner.symbol(value),
-        })
     }
     fn view(&self) -> Option<FieldRef<'_>> {
         (*self != Combiner::Sum).then_some(FieldRef::Combiner(*self))

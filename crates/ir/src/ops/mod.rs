@@ -5,15 +5,18 @@
 
 mod dims;
 mod enums;
+mod families;
 mod field;
 mod table;
 
 pub use dims::{ConvDims, DotDims, GatherDims, ScatterDims};
 pub use enums::*;
+pub use families::*;
 pub use field::*;
 pub use table::*;
 
-use crate::{Attr, Interner, Symbol};
+use crate::sharding::{Combiner, Groups};
+use crate::{Attr, Channel, Dense, Dims, Interner, ShardingId, Symbol};
 
 /// How many operands, results or regions an op has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

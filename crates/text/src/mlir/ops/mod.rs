@@ -19,7 +19,7 @@ mod sorting;
 use std::sync::OnceLock;
 
 use rustc_hash::FxHashMap;
-use shard_ir::ops::{OP_READERS, OP_TABLE, Op, OpInfo, OpReader};
+use shard_ir::ops::{OP_TABLE, Op, OpInfo, OpReader, OpRow};
 use shard_ir::{Attr, Diagnostic, Interner, OpId};
 
 use super::parser::{AttrList, OpStart, Parser, Parts, Read};
@@ -39,20 +39,16 @@ pub(crate) struct Entry {
     plain: Option<Op>,
 }
 
-static TABLE: &[(&str, OpInfo)] = OP_TABLE;
-
 /// The entry of an op by its MLIR name.
 pub(crate) fn find(name: &str) -> Option<&'static Entry> {
     static ENTRIES: OnceLock<FxHashMap<&'static str, Entry>> = OnceLock::new();
     let entries = ENTRIES.get_or_init(|| {
-        let readers: FxHashMap<&str, OpReader> = OP_READERS.iter().copied().collect();
         let interner = Interner::default();
-        let entry = |(_, info): &'static (&str, OpInfo)| {
-            let read = *readers.get(info.name)?;
+        let entry = |OpRow { info, read }: &'static OpRow| {
             let plain = read(&mut Vec::new(), &interner).ok();
-            Some((info.name, Entry { info, read, pretty: pretty_form(info.name), plain }))
+            (info.name, Entry { info, read: *read, pretty: pretty_form(info.name), plain })
         };
-        TABLE.iter().filter_map(entry).collect()
+        OP_TABLE.iter().flat_map(|(_, rows)| rows.iter()).map(entry).collect()
     });
     entries.get(name)
 }

@@ -1,7 +1,9 @@
 //! The rule of every kind of op, as sdy would write it.
 
 use shard_ir::ops::*;
-use shard_ir::{Attr, BlockId, ElementType, LocId, Module, OpId, RegionId, TypeId, ValueId};
+use shard_ir::{
+    Attr, BlockId, Builder, ElementType, LocId, Module, OpId, RegionId, TypeId, ValueId,
+};
 use shard_propagate::rules::{Reducer, region_reducer, rule, rule_with};
 use shard_propagate::{FactorKind, OpRule};
 
@@ -51,15 +53,11 @@ impl Program {
         let block = self.module.new_block(region);
         let params: Vec<ValueId> =
             (0..2 * count).map(|_| self.module.new_param(block, ty)).collect();
-        let mut returned = Vec::new();
-        for index in 0..count {
-            let operands = [params[index], params[count + index]];
-            let op = self.module.new_op(kind.clone(), &operands, &[ty], &[], LocId::UNKNOWN);
-            self.module.block_mut(block).ops.push(op);
-            returned.push(self.module.result(op, 0));
-        }
-        let last = self.module.new_op(Control::Return, &returned, &[], &[], LocId::UNKNOWN);
-        self.module.block_mut(block).ops.push(last);
+        let mut body = Builder::at_end(&mut self.module, block);
+        let returned: Vec<ValueId> = (0..count)
+            .map(|index| body.typed(kind.clone(), &[params[index], params[count + index]], ty))
+            .collect();
+        body.op_typed(Control::Return, &returned, &[], &[]);
         region
     }
 

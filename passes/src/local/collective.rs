@@ -1,12 +1,13 @@
 //! `sdy` collectives become `stablehlo` collectives on shards.
 
 use shard_ir::ops::{
-    AllGather, AllReduce, AllToAll, AxisLists, CollectivePermute, Compare, Direction, DynamicSlice,
-    Elementwise, Flag, Pairs, ReduceScatter, Sdy,
+    AllGather, AllReduce, AllToAll, AxisLists, CollectivePermute, Compare, Control, Direction,
+    DynamicSlice, Elementwise, Flag, Pairs, ReduceScatter, Sdy,
 };
 use shard_ir::sharding::{AxisList, AxisRef, Combiner, Groups, TensorSharding, axes};
 use shard_ir::{
-    Channel, Diagnostic, ElementType, LocId, Module, OpId, RegionId, TensorType, Type, ValueId,
+    Builder, Channel, Diagnostic, ElementType, LocId, Module, OpId, RegionId, TensorType, Type,
+    ValueId,
 };
 
 use super::Local;
@@ -244,11 +245,7 @@ pub(crate) fn combiner_region(
     combiner: Combiner,
     loc: LocId,
 ) -> RegionId {
-    let region = module.new_region();
-    let block = module.new_block(region);
     let scalar = module.tensor(element, []);
-    let a = module.new_param(block, scalar);
-    let b = module.new_param(block, scalar);
     let kind = match (combiner, element) {
         (Combiner::Sum, _) => Elementwise::Add,
         (Combiner::Max, ElementType::I1) => Elementwise::Or,
@@ -256,9 +253,11 @@ pub(crate) fn combiner_region(
         (Combiner::Max, _) => Elementwise::Maximum,
         (Combiner::Min, _) => Elementwise::Minimum,
     };
-    let op = module.new_op(kind, &[a, b], &[scalar], &[], loc);
-    let value = module.result(op, 0);
-    let end = module.new_op(shard_ir::ops::Control::Return, &[value], &[], &[], loc);
-    module.block_mut(block).ops = vec![op, end];
+    let region = module.new_region();
+    let block = module.new_block(region);
+    let params = [module.new_param(block, scalar), module.new_param(block, scalar)];
+    let mut body = Builder { module, block, loc };
+    let value = body.typed(kind, &params, scalar);
+    body.op_typed(Control::Return, &[value], &[], &[]);
     region
 }

@@ -106,19 +106,9 @@ fn key(module: &Module, op: OpId) -> Key {
 
 /// A collective with channel 0: the number of a channel says nothing about what is sent.
 fn without_channel(op: &Op) -> Op {
-    use shard_ir::ops::Collective;
     let Op::Collective(kind) = op else { return op.clone() };
     let mut kind = kind.clone();
-    let channel = match &mut kind {
-        Collective::AllGather(op) => &mut op.channel,
-        Collective::AllReduce(op) => &mut op.channel,
-        Collective::ReduceScatter(op) => &mut op.channel,
-        Collective::AllToAll(op) => &mut op.channel,
-        Collective::CollectivePermute(op) => &mut op.channel,
-        Collective::CollectiveBroadcast(op) => &mut op.channel,
-        Collective::PartitionId | Collective::ReplicaId => return kind.into(),
-    };
-    if let Some(Channel { handle, .. }) = channel {
+    if let Some(Channel { handle, .. }) = kind.channel_mut().and_then(Option::as_mut) {
         *handle = 0;
     }
     kind.into()

@@ -127,24 +127,18 @@ fn list_groups(module: &mut Module, op: OpId, mesh: &Mesh) -> Result<(), Diagnos
 fn to_replicas(module: &mut Module, op: OpId) {
     let Op::Collective(kind) = module.kind(op) else { return };
     let mut kind = kind.clone();
+    if let Some(channel) = kind.channel_mut() {
+        *channel = None;
+    }
     match &mut kind {
         Collective::PartitionId => kind = Collective::ReplicaId,
-        Collective::ReplicaId => {}
-        Collective::AllGather(op) => {
-            op.channel = None;
-            op.global_ids.0 = false;
-        }
-        Collective::AllReduce(op) => {
-            op.channel = None;
-            op.global_ids.0 = false;
-        }
-        Collective::ReduceScatter(op) => {
-            op.channel = None;
-            op.global_ids.0 = false;
-        }
-        Collective::AllToAll(op) => op.channel = None,
-        Collective::CollectivePermute(op) => op.channel = None,
-        Collective::CollectiveBroadcast(op) => op.channel = None,
+        Collective::AllGather(op) => op.global_ids.0 = false,
+        Collective::AllReduce(op) => op.global_ids.0 = false,
+        Collective::ReduceScatter(op) => op.global_ids.0 = false,
+        Collective::ReplicaId
+        | Collective::AllToAll(_)
+        | Collective::CollectivePermute(_)
+        | Collective::CollectiveBroadcast(_) => {}
     }
     module.op_mut(op).op = kind.into();
 }

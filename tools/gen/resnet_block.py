@@ -64,7 +64,7 @@ def resnet_block(options: Options) -> Program:
     def train_step(params, running, images, labels):
         (value, running), gradients = jax.value_and_grad(loss, has_aux=True)(
             params, running, images, labels)
-        return sgd(params, gradients), running, value
+        return sgd(params, gradients, rate=0.1), running, value
 
     channel = layout.array("channels_out")
     params = {name: {"weight": layout.array(*dimensions), "scale": channel, "bias": channel}

@@ -13,8 +13,7 @@ use shard_opt::verify::{Prepared, VerifyOptions, deletion};
 const VERIFY_GAPS: &[(&str, &str)] = &[];
 
 /// Models with collectives whose removal nothing notices, with the reason.
-const DELETION_GAPS: &[(&str, &str)] =
-    &[("resnet_block", "1 of 23: the sum that a normalisation takes away; 0.68 of the tolerance")];
+const DELETION_GAPS: &[(&str, &str)] = &[];
 
 /// Models that have a hundred collectives and more, each of which is a run: with
 /// SHARD_OPT_TEST_ALL=1 only.

@@ -110,3 +110,18 @@ impl Op {
         self.info().traits.has(Traits::TERMINATOR)
     }
 }
+
+impl Collective {
+    /// The channel, of those that have one.
+    pub fn channel_mut(&mut self) -> Option<&mut Option<Channel>> {
+        match self {
+            Collective::AllGather(op) => Some(&mut op.channel),
+            Collective::AllReduce(op) => Some(&mut op.channel),
+            Collective::ReduceScatter(op) => Some(&mut op.channel),
+            Collective::AllToAll(op) => Some(&mut op.channel),
+            Collective::CollectivePermute(op) => Some(&mut op.channel),
+            Collective::CollectiveBroadcast(op) => Some(&mut op.channel),
+            Collective::PartitionId | Collective::ReplicaId => None,
+        }
+    }
+}

@@ -82,7 +82,11 @@ fn is_pure(module: &Module, op: OpId) -> bool {
     let traits = kind.info().traits;
     let opaque = matches!(
         kind,
-        Op::Control(Control::OptimizationBarrier) | Op::Custom(_) | Op::Random(_) | Op::Opaque(_)
+        Op::Control(Control::OptimizationBarrier)
+            | Op::Custom(_)
+            | Op::Random(_)
+            | Op::Hlo(_)
+            | Op::Opaque(_)
     );
     !opaque
         && module.regions(op).is_empty()

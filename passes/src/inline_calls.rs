@@ -7,8 +7,8 @@ use rustc_hash::FxHashMap;
 use shard_ir::ops::{Control, Op};
 use shard_ir::{Diagnostic, FuncId, Item, Loc, LocId, Module, OpId, Symbol};
 
-use crate::clone::{ValueMap, clone_op};
 use crate::rewrite::{Rewrite, Rewriter, rewrite};
+use shard_ir::clone::{ValueMap, clone_op};
 
 /// Runs the pass: inlines everything into the main function and drops the others.
 ///

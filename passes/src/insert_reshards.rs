@@ -16,9 +16,9 @@ use shard_plan::Pricing;
 use shard_plan::strategies::{Strategy, Wanted, choose};
 use shard_propagate::rules::{OpRule, rule};
 
-use crate::clone::{ValueMap, clone_op};
 use crate::reasons::{because, without_reason};
 use crate::rewrite::{Rewrite, Rewriter, rewrite};
+use shard_ir::clone::{ValueMap, clone_op};
 
 /// A place where operands had to be gathered because the op has no way to work on their shards.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -126,6 +126,7 @@ impl Rewrite for Insert<'_> {
             | Op::Sdy(_)
             | Op::Effects(_)
             | Op::Custom(_)
+            | Op::Hlo(_)
             | Op::Opaque(_) => {
                 self.by_strategy(rw, op);
                 Ok(())

@@ -3,7 +3,6 @@
 //! Only code in this crate changes a module; everything under `crates/` is data, analysis, text or
 //! a back end.
 
-mod clone;
 pub mod common_ops;
 pub mod dead_code;
 pub mod export;

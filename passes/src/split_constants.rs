@@ -9,8 +9,8 @@ use cranelift_entity::EntitySet;
 use shard_ir::ops::{Creation, Movement, Op, Traits};
 use shard_ir::{Diagnostic, Module, OpId, ValueId};
 
-use crate::clone::{ValueMap, clone_op};
 use crate::rewrite::{Rewrite, Rewriter, rewrite_module};
+use shard_ir::clone::{ValueMap, clone_op};
 
 /// Runs the pass on every function, then removes the originals that nothing uses any more.
 ///

@@ -10,10 +10,10 @@ use shard_ir::sharding::{AxisList, DimSharding, TensorSharding, axes};
 use shard_ir::{Diagnostic, Dims, Module, OpId, ValueId};
 use shard_propagate::rules::region_reducer;
 
-use crate::clone::{ValueMap, clone_region};
 use crate::insert_reshards::has_sharded_body;
 use crate::reasons::because;
 use crate::rewrite::{Rewrite, Rewriter, rewrite_module};
+use shard_ir::clone::{ValueMap, clone_region};
 
 /// Runs the pass on every function. Every value must have a sharding.
 ///

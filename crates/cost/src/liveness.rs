@@ -604,6 +604,7 @@ fn home(plan: &Plan, op: OpId) -> Home {
         | Op::Normalization(_)
         | Op::Collective(_)
         | Op::Custom(_)
+        | Op::Hlo(_)
         | Op::Opaque(_) => Home::New,
     }
 }

@@ -45,7 +45,7 @@ pub fn work(module: &Module, func: FuncId) -> ProgramWork {
                     let branches = 0..module.regions(op).len();
                     branches.map(of).fold(Work::default(), Work::max)
                 }
-                Op::Sdy(_) | Op::Opaque(_) => {
+                Op::Sdy(_) | Op::Hlo(_) | Op::Opaque(_) => {
                     (0..module.regions(op).len()).map(of).fold(Work::default(), Work::plus)
                 }
                 kind => {
@@ -119,7 +119,7 @@ pub(crate) fn functions(module: &Module) -> FuncTable {
 /// Whether an op's regions are run as parts of the program, not once for each element.
 pub(crate) fn runs_regions(op: &Op) -> bool {
     match op {
-        Op::Control(_) | Op::Sdy(_) | Op::Opaque(_) => true,
+        Op::Control(_) | Op::Sdy(_) | Op::Hlo(_) | Op::Opaque(_) => true,
         Op::Elementwise(_)
         | Op::Creation(_)
         | Op::Dot(_)

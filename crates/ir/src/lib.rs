@@ -4,6 +4,7 @@
 
 mod attr;
 mod builder;
+pub mod clone;
 mod diagnostic;
 mod element_type;
 mod entity;

@@ -62,6 +62,10 @@ pub struct RegionData {
     pub blocks: Vec<BlockId>,
     /// What it belongs to.
     pub owner: RegionOwner,
+    /// Name of the HLO computation that it was.
+    pub name: PackedOption<Symbol>,
+    /// Attributes of that computation.
+    pub attrs: AttrsId,
 }
 
 /// A block.
@@ -131,10 +135,22 @@ pub enum Item {
     Op(OpId),
 }
 
+/// The language whose rules a program follows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum Language {
+    /// StableHLO: ops have several results, regions may use values from outside.
+    #[default]
+    StableHlo,
+    /// HLO: each op has one result, perhaps a tuple; regions use their parameters alone.
+    Hlo,
+}
+
 /// A whole program. Dereferences to its [`Interner`].
 #[derive(Clone, Debug, Default)]
 pub struct Module {
     interner: Interner,
+    /// Whose rules it follows.
+    pub language: Language,
     /// Name of the module.
     pub name: Option<Symbol>,
     /// Attributes of the module.
@@ -159,6 +175,8 @@ pub struct Module {
     pub value_names: SecondaryMap<ValueId, PackedOption<Symbol>>,
     /// The location of each block parameter, where it has one of its own.
     pub param_locs: SecondaryMap<ValueId, PackedOption<LocId>>,
+    /// Attributes of parameters of blocks inside ops (a function's are with the function).
+    pub param_attrs: SecondaryMap<ValueId, AttrsId>,
 }
 
 impl Deref for Module {
@@ -340,7 +358,12 @@ impl Module {
 
     /// Makes a region without blocks.
     pub fn new_region(&mut self) -> RegionId {
-        self.regions.push(RegionData { blocks: Vec::new(), owner: RegionOwner::None })
+        self.regions.push(RegionData {
+            blocks: Vec::new(),
+            owner: RegionOwner::None,
+            name: None.into(),
+            attrs: AttrsId::EMPTY,
+        })
     }
 
     /// Adds a block to a region.

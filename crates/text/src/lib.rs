@@ -15,12 +15,28 @@
 
 pub mod equal;
 mod float;
+mod hlo;
 mod mlir;
 mod print;
 
 pub use equal::equal;
-pub use mlir::{ParseOptions, Parsed, parse, parse_bytes, split_input};
+pub use hlo::{is_hlo, parse_hlo, print_hlo};
+pub use mlir::{Format, ParseOptions, Parsed, parse, parse_bytes, split_input};
 pub use print::names::{Names, ValueName};
 pub use print::{PrintOptions, print};
 
 pub use shard_ir::Module;
+
+/// Prints a program in the language whose form it has.
+///
+/// # Errors
+/// As [`print_hlo`].
+pub fn print_as_is(
+    module: &Module,
+    options: &PrintOptions,
+) -> Result<String, shard_ir::Diagnostic> {
+    match module.language {
+        shard_ir::Language::StableHlo => Ok(print(module, options)),
+        shard_ir::Language::Hlo => print_hlo(module),
+    }
+}

@@ -84,6 +84,7 @@ impl Rewrite for Local {
             | Op::Collective(_)
             | Op::Effects(_)
             | Op::Custom(_)
+            | Op::Hlo(_)
             | Op::Opaque(_) => self.shrink(rw, op),
         }
     }

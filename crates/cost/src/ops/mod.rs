@@ -90,7 +90,7 @@ pub fn bytes_accessed(module: &Module, op: OpId) -> f64 {
         Op::Sdy(kind) => sdy::bytes(cx, kind),
         Op::Effects(kind) => effects::bytes(cx, kind),
         Op::Custom(kind) => custom::bytes(cx, kind),
-        Op::Opaque(_) => cx.all_bytes(),
+        Op::Hlo(_) | Op::Opaque(_) => cx.all_bytes(),
     }
 }
 
@@ -103,7 +103,7 @@ pub fn op_work(module: &Module, op: OpId) -> Work {
 /// contain, and ops that the table doesn't know.
 pub fn is_unpriced(op: &Op) -> bool {
     match op {
-        Op::Opaque(_) => true,
+        Op::Hlo(_) | Op::Opaque(_) => true,
         Op::Custom(kind) => custom::is_unpriced(kind),
         Op::Elementwise(_)
         | Op::Creation(_)
@@ -142,6 +142,7 @@ fn arithmetic(module: &Module, op: OpId) -> Work {
         | Op::Control(_)
         | Op::Effects(_)
         | Op::Custom(_)
+        | Op::Hlo(_)
         | Op::Opaque(_) => Work::default(),
     }
 }

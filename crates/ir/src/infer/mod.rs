@@ -208,6 +208,7 @@ fn dispatch(cx: &mut Cx, op: &Op) -> Found {
         Op::Sdy(kind) => sdy::infer(cx, kind),
         Op::Effects(kind) => effects::infer(cx, kind),
         Op::Custom(kind) => custom::infer(cx, kind),
-        Op::Opaque(_) => cx.all_given(),
+        // Their types are HLO's; conversion to StableHLO takes them away.
+        Op::Hlo(_) | Op::Opaque(_) => cx.all_given(),
     }
 }

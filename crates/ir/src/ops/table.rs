@@ -72,4 +72,5 @@ op_table! {
     Sdy
     Effects
     Custom
+    Hlo
 }

@@ -108,6 +108,7 @@ fn can_split(module: &Module, op: OpId, rule: &OpRule, factor: usize) -> bool {
         | Op::Collective(_)
         | Op::Sdy(_)
         | Op::Custom(_)
+        | Op::Hlo(_)
         | Op::Opaque(_) => true,
     }
 }
@@ -125,7 +126,12 @@ pub(super) fn may_pad(module: &Module, op: OpId, rule: &OpRule, factor: usize) -
             let tensors = rule.tensors().filter(|t| t.iter().any(|dim| dim.contains(&factor)));
             tensors.count() > 1 && !is_input_only(rule, factor)
         }
-        Op::Collective(_) | Op::Sdy(_) | Op::Custom(_) | Op::Opaque(_) | Op::Linalg(_) => false,
+        Op::Collective(_)
+        | Op::Sdy(_)
+        | Op::Custom(_)
+        | Op::Hlo(_)
+        | Op::Opaque(_)
+        | Op::Linalg(_) => false,
         Op::Elementwise(_)
         | Op::Creation(_)
         | Op::Dot(_)

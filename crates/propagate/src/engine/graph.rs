@@ -328,6 +328,7 @@ fn op_kind(module: &Module, op: OpId) -> OpKind {
         )
         | Op::Sdy(_)
         | Op::Effects(_)
+        | Op::Hlo(_)
         | Op::Opaque(_) => {
             if module.attr(module.op(op).attrs, rules::RULE_ATTR).is_some() {
                 OpKind::Rule

@@ -573,7 +573,9 @@ impl<'m> Setup<'m> {
             }
             Op::Custom(kind) => matches!(kind, shard_ir::ops::Custom::CustomCall(call)
                 if call.has_side_effect != Some(true)),
-            Op::Control(_) | Op::Collective(_) | Op::Effects(_) | Op::Opaque(_) => false,
+            Op::Control(_) | Op::Collective(_) | Op::Effects(_) | Op::Hlo(_) | Op::Opaque(_) => {
+                false
+            }
         }
     }
 }

@@ -151,7 +151,7 @@ fn depends_on_context(module: &Module, op: OpId) -> bool {
     }
     match module.kind(op) {
         Op::Movement(kind) => matches!(kind, Movement::Concatenate(_)),
-        Op::Custom(_) | Op::Opaque(_) => true,
+        Op::Custom(_) | Op::Hlo(_) | Op::Opaque(_) => true,
         _ => false,
     }
 }

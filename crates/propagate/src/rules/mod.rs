@@ -187,7 +187,7 @@ pub fn rule_with(module: &Module, op: OpId, conservative: bool) -> Option<OpRule
         Op::Sdy(kind) => sdy::rule(module, op, kind),
         Op::Effects(kind) => effects::rule(module, op, kind),
         Op::Custom(kind) => custom::rule(module, op, kind),
-        Op::Opaque(_) => None,
+        Op::Hlo(_) | Op::Opaque(_) => None,
     }
 }
 

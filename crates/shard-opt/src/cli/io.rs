@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use anyhow::Context;
 use clap::{Args, ValueEnum};
 use shard_ir::{Diagnostic, Severity};
+use shard_opt::ParseOptions;
 use shard_opt::render::{self, Style};
 
 use super::Failure;
@@ -17,6 +18,15 @@ pub(crate) enum Format {
     Stablehlo,
     /// HLO text
     Hlo,
+}
+
+impl Format {
+    fn of_text(self) -> shard_text::Format {
+        match self {
+            Format::Stablehlo => shard_text::Format::StableHlo,
+            Format::Hlo => shard_text::Format::Hlo,
+        }
+    }
 }
 
 /// Options of every command that reads a program.
@@ -37,6 +47,8 @@ pub(crate) struct Source {
     pub name: String,
     /// What it holds.
     pub bytes: Vec<u8>,
+    /// What it is written in, if that was stated.
+    pub format: Option<shard_text::Format>,
 }
 
 impl Source {
@@ -55,31 +67,12 @@ impl Source {
                 ("<stdin>".to_owned(), bytes)
             }
         };
-        let source = Source { name, bytes };
-        source.check_format(args.input_format)?;
-        Ok(source)
+        Ok(Source { name, bytes, format: args.input_format.map(Format::of_text) })
     }
 
-    fn check_format(&self, stated: Option<Format>) -> Result<(), Failure> {
-        let text = self.bytes.trim_ascii_start();
-        let format = stated.unwrap_or(match text.starts_with(b"HloModule") {
-            true => Format::Hlo,
-            false => Format::Stablehlo,
-        });
-        if format == Format::Stablehlo {
-            return Ok(());
-        }
-        let begin = self.bytes.len() - text.len();
-        let word = if text.starts_with(b"HloModule") { "HloModule".len() } else { 0 };
-        self.say(
-            &Diagnostic::error("HLO text can't be read yet, only StableHLO in MLIR text")
-                .at(begin..begin + word)
-                .help(
-                    "convert it first: hlo-translate --hlo-text-to-stablehlo FILE, or dump the \
-                     program before XLA gets it (JAX: lowered.as_text(debug_info=True))",
-                ),
-        );
-        Err(Failure::Said)
+/// How its text is to be read.
+    pub fn options(&self) -> ParseOptions {
+        ParseOptions { format: self.format, ..ParseOptions::default() }
     }
 
     /// The text for diagnostics to point into.

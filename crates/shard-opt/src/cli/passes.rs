@@ -92,7 +92,8 @@ pub(crate) fn run(args: &PassesArgs) -> Outcome {
         _ => vec![(0, source.bytes.as_slice())],
     };
 
-    let mut runner = Runner { args, pipeline, timing: Timing::default() };
+    let options = source.options();
+    let mut runner = Runner { args, pipeline, timing: Timing::default(), options };
     let mut outputs: Vec<String> = Vec::new();
     let mut failed = false;
     for (offset, part) in parts {
@@ -120,6 +121,7 @@ struct Runner<'a> {
     args: &'a PassesArgs,
     pipeline: PassPipeline,
     timing: Timing,
+    options: ParseOptions,
 }
 
 impl Runner<'_> {
@@ -132,7 +134,7 @@ impl Runner<'_> {
             }
             diagnostic
         };
-        let options = ParseOptions::default();
+        let options = self.options.clone();
         let parsed = self.timing.time("parse", || shard_text::parse_bytes(text, &options));
         let bad = parsed.has_errors();
         said.extend(parsed.diagnostics.into_iter().map(shift));
@@ -173,7 +175,8 @@ impl Runner<'_> {
         let fallbacks = shard_opt::report::describe_fallbacks(&module, &context.fallbacks);
         said.extend(fallbacks.iter().map(|fallback| shift(fallback.diagnostic())));
         let options = print.options(false);
-        Some(self.timing.time("print", || shard_text::print(&module, &options)))
+        let text = self.timing.time("print", || shard_text::print_as_is(&module, &options));
+        text.map_err(|error| said.push(shift(error))).ok()
     }
 }
 

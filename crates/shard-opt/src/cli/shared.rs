@@ -8,7 +8,7 @@ use shard_cost::Topology;
 use shard_ir::sharding::{Mesh, parse_mesh};
 use shard_ir::{Diagnostic, Module};
 use shard_opt::report::units;
-use shard_opt::{ParseOptions, PartitionOptions, PrintOptions, SpmdMode};
+use shard_opt::{PartitionOptions, PrintOptions, SpmdMode};
 
 use super::Failure;
 use super::io::{self, Source};
@@ -157,7 +157,7 @@ impl PrintFlags {
 
 /// Reads and checks the module of a program; says what is wrong with it.
 pub(crate) fn parse(source: &Source, timing: &mut Timing) -> Result<Module, Failure> {
-    let options = ParseOptions::default();
+    let options = source.options();
     let parsed = timing.time("parse", || shard_text::parse_bytes(&source.bytes, &options));
     source.say_all(&parsed.diagnostics)?;
     let complaints = timing.time("verify", || shard_ir::verify(&parsed.module));

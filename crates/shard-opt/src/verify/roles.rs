@@ -164,6 +164,7 @@ impl Walk<'_> {
             | Op::Random(_)
             | Op::Normalization(_)
             | Op::Effects(_)
+            | Op::Hlo(_)
             | Op::Opaque(_) => {
                 for &region in module.regions(op) {
                     self.region(region);

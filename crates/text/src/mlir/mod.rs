@@ -15,11 +15,23 @@ mod types;
 
 use shard_ir::{Diagnostic, Module, Severity};
 
+use crate::{is_hlo, parse_hlo};
 use parser::Parser;
+
+/// A language that programs are written in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Format {
+    /// StableHLO in MLIR's syntax.
+    StableHlo,
+    /// HLO text.
+    Hlo,
+}
 
 /// How to read.
 #[derive(Clone, Debug)]
 pub struct ParseOptions {
+    /// What the text is written in; found out from it where absent.
+    pub format: Option<Format>,
     /// How many errors are reported before reading stops.
     pub max_errors: usize,
     /// How deep attributes, types, locations and regions may nest.
@@ -30,7 +42,7 @@ pub struct ParseOptions {
 
 impl Default for ParseOptions {
     fn default() -> Self {
-        ParseOptions { max_errors: 20, max_depth: 256, locations: true }
+        ParseOptions { format: None, max_errors: 20, max_depth: 256, locations: true }
     }
 }
 
@@ -58,9 +70,13 @@ impl Parsed {
     }
 }
 
-/// Reads a program in MLIR text.
+/// Reads a program in MLIR text or in HLO text.
 pub fn parse(text: &str, options: &ParseOptions) -> Parsed {
-    Parser::new(text, options).run()
+    let found = if is_hlo(text) { Format::Hlo } else { Format::StableHlo };
+    match options.format.unwrap_or(found) {
+        Format::StableHlo => Parser::new(text, options).run(),
+        Format::Hlo => parse_hlo(text, options),
+    }
 }
 
 /// Reads a program whose bytes may be invalid UTF-8, which is an error at its place.
@@ -73,11 +89,10 @@ pub fn parse_bytes(bytes: &[u8], options: &ParseOptions) -> Parsed {
             let message = format!("the text isn't UTF-8: byte {:#04x}", bytes[at]);
             Parsed {
                 module: Module::new(),
-                diagnostics: vec![
-                    Diagnostic::error(message)
-                        .at(at..at + len)
-                        .help("the input must be MLIR text; is it MLIR bytecode or another file?"),
-                ],
+                diagnostics: vec![Diagnostic::error(message).at(at..at + len).help(
+                    "the input must be MLIR or HLO text; is it MLIR bytecode or another \
+                             file?",
+                )],
             }
         }
     }

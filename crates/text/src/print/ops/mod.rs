@@ -51,7 +51,7 @@ impl<'m> Printer<'m> {
             Op::Sdy(kind) => self.sdy(op, kind),
             Op::Effects(kind) => self.effects(op, kind),
             Op::Custom(kind) => self.custom(op, kind),
-            Op::Opaque(_) => self.generic_op(op),
+            Op::Hlo(_) | Op::Opaque(_) => self.generic_op(op),
         }
     }
 

@@ -1,7 +1,7 @@
 //! Copies of ops with everything inside them.
 
+use crate::{LocId, Module, OpId, RegionId, ValueId};
 use rustc_hash::FxHashMap;
-use shard_ir::{LocId, Module, OpId, RegionId, ValueId};
 
 /// Which value of the copy stands for which of the original.
 pub type ValueMap = FxHashMap<ValueId, ValueId>;
@@ -43,6 +43,8 @@ pub fn clone_region(
     loc: &mut impl FnMut(&mut Module, LocId) -> LocId,
 ) -> RegionId {
     let copy = module.new_region();
+    module.region_mut(copy).name = module.region(region).name;
+    module.region_mut(copy).attrs = module.region(region).attrs;
     let blocks = module.region(region).blocks.clone();
     let copies: Vec<_> = blocks.iter().map(|_| module.new_block(copy)).collect();
     for (&block, &new) in blocks.iter().zip(&copies) {
@@ -51,6 +53,7 @@ pub fn clone_region(
             let value = module.new_param(new, ty);
             copy_side_tables(module, param, value);
             module.param_locs[value] = module.param_locs[param];
+            module.param_attrs[value] = module.param_attrs[param];
             map.insert(param, value);
         }
     }

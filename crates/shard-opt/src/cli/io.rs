@@ -70,7 +70,7 @@ impl Source {
         Ok(Source { name, bytes, format: args.input_format.map(Format::of_text) })
     }
 
-/// How its text is to be read.
+    /// How its text is to be read.
     pub fn options(&self) -> ParseOptions {
         ParseOptions { format: self.format, ..ParseOptions::default() }
     }

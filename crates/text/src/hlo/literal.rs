@@ -40,7 +40,9 @@ pub(super) fn read(
                 return Ok(DenseData::Resource(interner.symbol(ELIDED)));
             }
             _ => {
-                if depth != ty.rank() {
+                // XLA takes a number without braces as the first element, and zero for the others.
+                let alone = depth == 0 && seen == 0 && count > 0;
+                if depth != ty.rank() && !alone {
                     let message =
                         format!("an element of {depth} nested braces; rank is {}", ty.rank());
                     return Err((at, message));
@@ -50,6 +52,10 @@ pub(super) fn read(
                     .ok_or_else(|| (at, format!("'{}' is no {}", &text[at..end], ty.element)))?;
                 seen += 1;
                 at = end;
+                if alone && ty.rank() > 0 {
+                    seen = count;
+                    bytes.resize(usize::try_from(count).unwrap_or(0).saturating_mul(width), 0);
+                }
             }
         }
     }

@@ -30,6 +30,7 @@ pub fn parse_hlo(text: &str, options: &ParseOptions) -> Parsed {
         frames: Frames::read(syntax.tables),
         shapes: FxHashMap::default(),
         names: FxHashMap::default(),
+        symbols: Vec::new(),
         built: Vec::new(),
         copied: 0,
         diagnostics: Vec::new(),
@@ -60,6 +61,8 @@ pub(super) struct Reader<'a, 't> {
     shapes: FxHashMap<&'a str, Shape>,
     /// Computations by name.
     names: FxHashMap<&'a str, usize>,
+    /// The name of each computation: those written in place get one.
+    symbols: Vec<Symbol>,
     built: Vec<Option<Built>>,
     copied: usize,
     diagnostics: Vec<Diagnostic>,
@@ -87,6 +90,16 @@ impl<'a> Reader<'a, '_> {
                     .help("rename one of them"));
             }
         }
+        for (index, computation) in syntax.computations.iter().enumerate() {
+            let mut name = computation.name.to_owned();
+            if name.is_empty() {
+                name = format!("computation_{index}");
+                while self.names.contains_key(name.as_str()) {
+                    name.push('_');
+                }
+            }
+            self.symbols.push(self.module.symbol(&name));
+        }
         let (order, functions) = self.order()?;
         for index in order {
             self.computation(index)?;
@@ -96,9 +109,9 @@ impl<'a> Reader<'a, '_> {
 
     fn header(&mut self) -> Read<()> {
         let syntax = self.syntax;
-        if let Some(name) = syntax.name {
-            self.module.name = Some(self.module.symbol(name));
-        }
+        let entry = syntax.computations.iter().find(|c| c.entry).or(syntax.computations.last());
+        let made = entry.map(|entry| format!("module_{}", entry.name)).unwrap_or_default();
+        self.module.name = Some(self.module.symbol(syntax.name.unwrap_or(&made)));
         let mut list = Vec::new();
         for attr in &syntax.attrs {
             match attr.key {
@@ -252,9 +265,7 @@ impl<'a> Reader<'a, '_> {
 
     /// The name of a computation that becomes a function.
     pub(super) fn function(&mut self, attr: &Attribute<'a>, name: &str, at: usize) -> Read<Symbol> {
-        let index = self.find(attr, name, at)?;
-        let name = self.syntax.computations[index].name;
-        Ok(self.module.symbol(name))
+        Ok(self.symbols[self.find(attr, name, at)?])
     }
 
     pub(super) fn shape(&mut self, text: &'a str, at: usize) -> Read<Shape> {
@@ -272,9 +283,7 @@ impl<'a> Reader<'a, '_> {
         let computation: &Computation<'a> = &self.syntax.computations[index];
         let region = self.module.new_region();
         let block = self.module.new_block(region);
-        let name = self.module.symbol(computation.name);
-        self.module.region_mut(region).name =
-            Some(name).filter(|_| !computation.name.is_empty()).into();
+        self.module.region_mut(region).name = Some(self.symbols[index]).into();
         let mut scope =
             Scope { values: FxHashMap::default(), elements: FxHashMap::default(), block };
         let mut list = Vec::new();
@@ -324,10 +333,11 @@ impl<'a> Reader<'a, '_> {
     /// Makes the block's parameters, which the text may have in any order and anywhere.
     fn parameters(&mut self, computation: &Computation<'a>, scope: &mut Scope<'a>) -> Read<()> {
         let mut params: Vec<(usize, usize, &Instruction<'a>)> = Vec::new();
+        let mut found = Vec::new();
         for (place, instruction) in computation.instructions.iter().enumerate() {
-            if instruction.opcode != "parameter" {
-                continue;
-            }
+            collect_parameters(instruction, place, &mut found);
+        }
+        for (place, instruction) in found {
             let Operands::Raw(number, at) = instruction.operands else { continue };
             let number: usize = number.parse().map_err(|_| {
                 Diagnostic::error(format!("expected the number of a parameter, found '{number}'"))
@@ -479,6 +489,13 @@ impl<'a> Reader<'a, '_> {
         let mut values = Vec::with_capacity(operands.len());
         for operand in operands {
             values.push(match operand {
+                Operand::Nested(inner) if inner.opcode == "parameter" => {
+                    let number = match inner.operands {
+                        Operands::Raw(number, _) => number.parse().unwrap_or(0),
+                        Operands::Values(_) => 0,
+                    };
+                    self.module.params(scope.block)[number]
+                }
                 Operand::Nested(inner) => self.instruction(inner, scope)?,
                 Operand::Name(name, at, path) => {
                     let Some(&value) = scope.values.get(name) else {
@@ -517,6 +534,10 @@ impl<'a> Reader<'a, '_> {
         let op = self.module.new_op(get, &[tuple], &[ty], &[], LocId::UNKNOWN);
         self.module.block_mut(scope.block).ops.push(op);
         let value = self.module.result(op, 0);
+        if let Some(name) = self.module.value_names[tuple].expand() {
+            let name = format!("{}_{index}", self.module.str(name));
+            self.module.value_names[value] = Some(self.module.symbol(&name)).into();
+        }
         scope.elements.insert((tuple, index), value);
         Ok(value)
     }
@@ -530,8 +551,18 @@ impl<'a> Reader<'a, '_> {
         regions: &[RegionId],
     ) -> Read<TypeId> {
         let at = range(instruction.opcode_at, instruction.opcode);
-        if matches!(op, Op::Hlo(Hlo::Copy)) && operands.len() == 1 {
-            return Ok(self.module.value_type(operands[0]));
+        match op {
+            Op::Hlo(Hlo::Copy) | Op::Control(Control::While) if operands.len() == 1 => {
+                return Ok(self.module.value_type(operands[0]));
+            }
+            Op::Hlo(Hlo::Conditional | Hlo::Fusion(_)) => {
+                let block = regions.first().map(|region| self.module.entry(*region));
+                let end = block.and_then(|block| self.module.terminator(block));
+                if let Some(end) = end {
+                    return Ok(self.module.value_type(self.module.operand(end, 0)));
+                }
+            }
+            _ => {}
         }
         let types = shard_ir::infer::result_types(&mut self.module, op, operands, regions);
         match types.as_deref() {
@@ -569,7 +600,7 @@ impl<'a> Reader<'a, '_> {
             let attrs = std::mem::take(&mut self.module.region_mut(body).attrs);
             let visibility = if Some(index) == entry { "public" } else { "private" };
             let func = Func {
-                name: self.module.symbol(computation.name),
+                name: self.symbols[index],
                 visibility: Some(self.module.symbol(visibility)),
                 body,
                 is_declaration: false,
@@ -581,6 +612,24 @@ impl<'a> Reader<'a, '_> {
             self.module.new_func(func);
         }
         Ok(())
+    }
+}
+
+/// The parameters that an instruction or its operands are.
+fn collect_parameters<'a, 't>(
+    instruction: &'t Instruction<'a>,
+    place: usize,
+    found: &mut Vec<(usize, &'t Instruction<'a>)>,
+) {
+    if instruction.opcode == "parameter" {
+        found.push((place, instruction));
+    }
+    if let Operands::Values(operands) = &instruction.operands {
+        for operand in operands {
+            if let Operand::Nested(inner) = operand {
+                collect_parameters(inner, place, found);
+            }
+        }
     }
 }
 

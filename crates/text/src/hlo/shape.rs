@@ -65,10 +65,14 @@ pub(super) fn read(text: &str, interner: &mut Interner) -> Result<Shape, &'stati
 fn skip(rest: &mut &str) {
     loop {
         *rest = rest.trim_start();
-        match rest.strip_prefix("/*").and_then(|inner| inner.split_once("*/")) {
-            Some((_, after)) => *rest = after,
-            None => return,
-        }
+        let comment = match rest.strip_prefix("//") {
+            Some(line) => Some(line.split_once('\n').map_or("", |(_, after)| after)),
+            None => {
+                rest.strip_prefix("/*").and_then(|c| c.split_once("*/")).map(|(_, after)| after)
+            }
+        };
+        let Some(after) = comment else { return };
+        *rest = after;
     }
 }
 

@@ -75,6 +75,18 @@ pub(super) enum Operand<'a> {
     Nested(Box<Instruction<'a>>),
 }
 
+/// The keys whose value may be a computation written in place.
+const COMPUTATION: &[&str] = &[
+    "to_apply",
+    "calls",
+    "condition",
+    "body",
+    "select",
+    "scatter",
+    "true_computation",
+    "false_computation",
+];
+
 /// How deep shapes, attributes and operands may nest.
 const MAX_DEPTH: u32 = 200;
 
@@ -196,7 +208,13 @@ impl<'a> Reader<'a> {
     fn name(&mut self, what: &str) -> Read<&'a str> {
         let percent = self.eat(b'%');
         match self.word() {
-            Some(name) if percent || !name.as_bytes()[0].is_ascii_digit() => Ok(name),
+            Some(name) if percent || !name.as_bytes()[0].is_ascii_digit() => {
+                // XLA takes a colon after any name.
+                if self.bytes().get(self.pos) == Some(&b':') {
+                    self.pos += 1;
+                }
+                Ok(name)
+            }
             _ => self.expected(what),
         }
     }
@@ -415,7 +433,7 @@ impl<'a> Reader<'a> {
         self.expect(b'=', "after the name of an attribute")?;
         self.skip();
         let at = self.pos;
-        if key == "to_apply" && self.peek() == Some(b'{') {
+        if COMPUTATION.contains(&key) && self.peek() == Some(b'{') {
             let instructions = self.instructions()?;
             let value = &self.text[at..self.pos];
             let computation =

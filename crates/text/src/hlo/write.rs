@@ -151,9 +151,7 @@ impl Writer<'_> {
     /// Prints the computations that the ops inside a region use, the innermost first.
     fn regions(&mut self, region: RegionId) -> Result<(), Diagnostic> {
         let module = self.module;
-        let mut inner = Vec::new();
-        module.walk(region, |op| inner.extend(module.regions(op).iter().copied()));
-        for &region in inner.iter().rev() {
+        for region in inner_first(module, region) {
             let params = module.params(module.entry(region));
             let params = params.iter().map(|param| module.param_attrs[*param]).collect();
             let body = self.body(region, params, module.region(region).attrs);
@@ -348,6 +346,27 @@ impl Writer<'_> {
         }
         out.push('\n');
     }
+}
+
+/// The regions inside a region, each after those inside it, else in the order of the program.
+fn inner_first(module: &Module, region: RegionId) -> Vec<RegionId> {
+    let mut order = Vec::new();
+    let mut stack = vec![(region, false)];
+    while let Some((next, done)) = stack.pop() {
+        if done {
+            order.push(next);
+            continue;
+        }
+        if next != region {
+            stack.push((next, true));
+        }
+        let ops = module.block_ops(module.entry(next)).iter();
+        let inner = ops.flat_map(|op| module.regions(*op)).map(|region| (*region, false));
+        let at = stack.len();
+        stack.extend(inner);
+        stack[at..].reverse();
+    }
+    order
 }
 
 /// The functions that an op calls.

@@ -93,9 +93,11 @@ impl<'a> Reader<'a, '_> {
         for (index, computation) in syntax.computations.iter().enumerate() {
             let mut name = computation.name.to_owned();
             if name.is_empty() {
-                name = format!("computation_{index}");
-                while self.names.contains_key(name.as_str()) {
-                    name.push('_');
+                name.push('_');
+                while self.names.contains_key(name.as_str())
+                    || self.symbols.contains(&self.module.symbol(&name))
+                {
+                    name = format!("_{index}{name}");
                 }
             }
             self.symbols.push(self.module.symbol(&name));

@@ -4,7 +4,9 @@ use std::fmt::Write as _;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use shard_ir::ops::{Constant, Control, Creation, Custom, Op};
-use shard_ir::{Attr, AttrsId, Diagnostic, FuncId, LocId, Module, OpId, RegionId, Type, ValueId};
+use shard_ir::{
+    Attr, AttrsId, Diagnostic, FuncId, LocId, Module, OpId, RegionId, RegionOwner, Type, ValueId,
+};
 
 use super::ops::write::{Attrs, opcode, write as write_fields};
 use super::{ASYNC, FRONTEND, KEPT, PLACE, SHAPE, SHARDING, TABLES, attrs, literal, locs, shape};
@@ -52,15 +54,18 @@ impl Writer<'_> {
         for func in module.func_ids() {
             self.taken.insert(module.str(module.funcs[func].name).to_owned());
         }
-        for func in self.order(entry) {
-            self.function(func, func == entry)?;
+        for region in self.order() {
+            match module.region(region).owner {
+                RegionOwner::Func(func) => self.function(func, func == entry)?,
+                RegionOwner::Op(_) | RegionOwner::None => self.region(region)?,
+            }
         }
-        let mut out = self.header(entry);
+        let mut out = self.header();
         out.push_str(&self.done);
         Ok(out)
     }
 
-    fn header(&self, entry: FuncId) -> String {
+    fn header(&self) -> String {
         let module = self.module;
         let mut out = String::from("HloModule ");
         out.push_str(module.name.map_or("module", |name| module.str(name)));
@@ -74,12 +79,6 @@ impl Writer<'_> {
                     let _ = write!(out, ", replica_count={n}");
                 }
                 (TABLES, Attr::String(text)) => tables = module.str(*text),
-                ("hlo.entry_computation_layout", Attr::String(text)) => {
-                    let text = module.str(*text);
-                    if without_layouts(text) == without_layouts(&self.signature(entry)) {
-                        let _ = write!(out, ", entry_computation_layout={text}");
-                    }
-                }
                 _ => write_kept(module, *key, attr, &mut out),
             }
         }
@@ -90,55 +89,48 @@ impl Writer<'_> {
         out
     }
 
-    /// `{(f32[2])->f32[2]}`
-    fn signature(&self, func: FuncId) -> String {
-        let mut out = String::from("{(");
-        for (index, &arg) in self.module.args(func).iter().enumerate() {
-            out.push_str(if index > 0 { ", " } else { "" });
-            shape::write(self.module, self.module.value_type(arg), false, &mut out);
-        }
-        out.push_str(")->");
-        if let Some(result) = self.module.funcs[func].results.first() {
-            shape::write(self.module, result.ty, false, &mut out);
-        }
-        out.push('}');
-        out
-    }
-
-    /// The functions, each after those that it calls, the entry last.
-    fn order(&self, entry: FuncId) -> Vec<FuncId> {
+    /// All computations, each after those that it uses, else in the order in which they were made:
+    /// that of the text.
+    fn order(&self) -> Vec<RegionId> {
         let module = self.module;
-        let by_name: FxHashMap<_, _> =
-            module.func_ids().map(|func| (module.funcs[func].name, func)).collect();
+        let bodies: FxHashMap<_, _> = module
+            .func_ids()
+            .map(|func| (module.funcs[func].name, module.funcs[func].body))
+            .collect();
+        let mut uses: FxHashMap<RegionId, Vec<RegionId>> = FxHashMap::default();
+        let mut all: Vec<RegionId> =
+            module.func_ids().map(|func| module.funcs[func].body).collect();
+        let mut next = 0;
+        while let Some(&region) = all.get(next) {
+            next += 1;
+            let mut used = Vec::new();
+            for &op in module.block_ops(module.entry(region)) {
+                used.extend(module.regions(op));
+                all.extend(module.regions(op));
+                used.extend(callees(module.kind(op)).iter().filter_map(|name| bodies.get(name)));
+            }
+            uses.insert(region, used);
+        }
+        all.sort_unstable();
         let mut seen = FxHashSet::default();
         let mut order = Vec::new();
-        for start in module.func_ids().filter(|func| *func != entry).chain([entry]) {
-            let mut stack = vec![(start, false)];
-            while let Some((func, done)) = stack.pop() {
+        let mut stack = Vec::new();
+        for start in all {
+            stack.push((start, false));
+            while let Some((region, done)) = stack.pop() {
                 if done {
-                    order.push(func);
-                    continue;
+                    order.push(region);
+                } else if seen.insert(region) {
+                    stack.push((region, true));
+                    stack.extend(uses[&region].iter().rev().map(|used| (*used, false)));
                 }
-                if !seen.insert(func) {
-                    continue;
-                }
-                stack.push((func, true));
-                module.walk(module.funcs[func].body, |op| {
-                    for name in callees(module.kind(op)) {
-                        stack.extend(by_name.get(&name).map(|func| (*func, false)));
-                    }
-                });
             }
         }
-        // A call of the entry would make it stand before its caller; it has to be last.
-        order.retain(|func| *func != entry);
-        order.push(entry);
         order
     }
 
     fn function(&mut self, func: FuncId, entry: bool) -> Result<(), Diagnostic> {
         let data = &self.module.funcs[func];
-        self.regions(data.body)?;
         let name = self.module.str(data.name).to_owned();
         let body = self.body(data.body, data.arg_attrs.clone(), data.attrs);
         let text = self.text(&body)?;
@@ -148,26 +140,23 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// Prints the computations that the ops inside a region use, the innermost first.
-    fn regions(&mut self, region: RegionId) -> Result<(), Diagnostic> {
+    fn region(&mut self, region: RegionId) -> Result<(), Diagnostic> {
         let module = self.module;
-        for region in inner_first(module, region) {
-            let params = module.params(module.entry(region));
-            let params = params.iter().map(|param| module.param_attrs[*param]).collect();
-            let body = self.body(region, params, module.region(region).attrs);
-            let text = self.text(&body)?;
-            let wanted = module.region(region).name.expand().map_or("region", |n| module.str(n));
-            let name = match self.texts.get(&text) {
-                Some(name) if name == wanted => name.clone(),
-                _ => {
-                    let name = fresh(wanted, &mut self.taken);
-                    let _ = write!(self.done, "\n%{name} {text}");
-                    self.texts.insert(text, name.clone());
-                    name
-                }
-            };
-            self.names.insert(region, name);
-        }
+        let params = module.params(module.entry(region));
+        let params = params.iter().map(|param| module.param_attrs[*param]).collect();
+        let body = self.body(region, params, module.region(region).attrs);
+        let text = self.text(&body)?;
+        let wanted = module.region(region).name.expand().map_or("region", |n| module.str(n));
+        let name = match self.texts.get(&text) {
+            Some(name) if name == wanted => name.clone(),
+            _ => {
+                let name = fresh(wanted, &mut self.taken);
+                let _ = write!(self.done, "\n%{name} {text}");
+                self.texts.insert(text, name.clone());
+                name
+            }
+        };
+        self.names.insert(region, name);
         Ok(())
     }
 
@@ -346,27 +335,6 @@ impl Writer<'_> {
         }
         out.push('\n');
     }
-}
-
-/// The regions inside a region, each after those inside it, else in the order of the program.
-fn inner_first(module: &Module, region: RegionId) -> Vec<RegionId> {
-    let mut order = Vec::new();
-    let mut stack = vec![(region, false)];
-    while let Some((next, done)) = stack.pop() {
-        if done {
-            order.push(next);
-            continue;
-        }
-        if next != region {
-            stack.push((next, true));
-        }
-        let ops = module.block_ops(module.entry(next)).iter();
-        let inner = ops.flat_map(|op| module.regions(*op)).map(|region| (*region, false));
-        let at = stack.len();
-        stack.extend(inner);
-        stack[at..].reverse();
-    }
-    order
 }
 
 /// The functions that an op calls.

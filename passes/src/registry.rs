@@ -73,6 +73,12 @@ pub struct PassContext {
 /// Every pass, in the order in which `partition` runs them.
 pub const PASSES: &[PassInfo] = &[
     PassInfo {
+        name: "hlo-to-stablehlo",
+        description: "Turns a program in HLO's form into one in StableHLO's",
+        options: &[],
+        run: |module, _| crate::hlo_to_stablehlo::run(module),
+    },
+    PassInfo {
         name: "inline-calls",
         description: "Puts the bodies of private functions in the place of calls",
         options: &[],

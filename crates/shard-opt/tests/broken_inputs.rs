@@ -138,7 +138,28 @@ fn shapes_whose_product_overflows_are_no_panic() {
 
 #[test]
 fn hlo_text() {
-    fails(b"\n  HloModule jit_f, entry", "<stdin>:2:3", "convert it first");
+    fails(b"\n  HloModule jit_f, entry", "<stdin>:2:25", "expected '='");
+    fails(b"HloModule f\n\nENTRY e {\n  ROOT x = f32[2] add(y, y)\n}", "<stdin>:4:23", "'y'");
+    fails(
+        b"HloModule f\n\nENTRY e {\n  ROOT x = f33[2] constant({1, 2})\n}",
+        "<stdin>:4:12",
+        "f33",
+    );
+    fails(
+        b"HloModule f\nENTRY e { ROOT x = f32[2] constant({1, 2, 3}) }",
+        "<stdin>:2:36",
+        "3 elements",
+    );
+    let nested = format!("HloModule f\nENTRY e {{ x = {}f32[]", "(".repeat(100_000));
+    fails(nested.as_bytes(), "<stdin>:2:", "");
+    let operands = format!("HloModule f\nENTRY e {{ x = {}", "add(".repeat(100_000));
+    fails(operands.as_bytes(), "<stdin>:2:", "deep");
+    let tuple = format!(
+        "HloModule f\nENTRY e {{ x = {}{} parameter(0) }}",
+        "(".repeat(10_000),
+        ")".repeat(10_000)
+    );
+    fails(tuple.as_bytes(), "<stdin>:2:", "nests less deep");
 }
 
 #[test]

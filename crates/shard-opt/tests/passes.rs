@@ -1,4 +1,4 @@
-//! Snapshots of passes: every program in `passes/tests/*/` with the command in its first line,
+//! Snapshots of passes: every program in `passes/tests/*/*.mlir` or `*.hlo` with the command in its first line,
 //! `// RUN: shard-opt %s --inline-calls`. The snapshot lies beside the program.
 //!
 //! `INSTA_UPDATE=always cargo test -p shard-opt --test passes` writes them anew; read what changed
@@ -70,7 +70,8 @@ fn snapshots() {
     let mut failed = Vec::new();
     for pass in sorted(&folder()) {
         for program in sorted(&pass) {
-            if program.extension().is_none_or(|extension| extension != "mlir") {
+            if program.extension().is_none_or(|extension| extension != "mlir" && extension != "hlo")
+            {
                 continue;
             }
             count += 1;

@@ -5,6 +5,7 @@
 //! command line is wrong.
 
 mod args;
+mod convert;
 mod expected;
 mod io;
 mod partition;
@@ -74,6 +75,7 @@ struct Cli {
 enum Command {
     Partition(partition::PartitionArgs),
     Report(report::ReportArgs),
+    Convert(convert::ConvertArgs),
     #[cfg(feature = "pjrt")]
     Verify(verify::VerifyArgs),
     #[cfg(feature = "pjrt")]
@@ -99,6 +101,7 @@ pub(crate) fn main() -> ExitCode {
         None => passes::run(&cli.passes),
         Some(Command::Partition(args)) => partition::run(&args),
         Some(Command::Report(args)) => report::run(&args),
+        Some(Command::Convert(args)) => convert::run(&args),
         #[cfg(feature = "pjrt")]
         Some(Command::Verify(args)) => verify::run(&args),
         #[cfg(feature = "pjrt")]

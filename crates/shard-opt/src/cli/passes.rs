@@ -143,6 +143,13 @@ impl Runner<'_> {
         }
         let mut module = parsed.module;
         let (timing, print) = (&mut self.timing, &self.args.print);
+        // Passes work on StableHLO's form; without any, HLO text comes back as HLO text.
+        if !self.pipeline.steps.is_empty()
+            && let Err(error) = shard_passes::hlo_to_stablehlo::run(&mut module)
+        {
+            said.push(shift(error));
+            return None;
+        }
         if self.args.verify_each {
             let found = timing.time("verify", || shard_ir::verify(&module));
             if !found.is_empty() {

@@ -155,19 +155,24 @@ impl PrintFlags {
     }
 }
 
-/// Reads and checks the module of a program; says what is wrong with it.
+/// Reads and checks the module of a program, in StableHLO's form; says what is wrong with it.
 pub(crate) fn parse(source: &Source, timing: &mut Timing) -> Result<Module, Failure> {
     let options = source.options();
     let parsed = timing.time("parse", || shard_text::parse_bytes(&source.bytes, &options));
     source.say_all(&parsed.diagnostics)?;
-    let complaints = timing.time("verify", || shard_ir::verify(&parsed.module));
+    let mut module = parsed.module;
+    let converted =
+        timing.time("hlo-to-stablehlo", || shard_passes::hlo_to_stablehlo::run(&mut module));
+    converted.map_err(|error| source.fail(&error))?;
+    let complaints = timing.time("verify", || shard_ir::verify(&module));
     source.say_all(&complaints)?;
-    Ok(parsed.module)
+    Ok(module)
 }
 
 /// Whether a program's text has locations, so that what is made of it should have them too.
 pub(crate) fn has_locations(source: &Source) -> bool {
-    source.bytes.windows(4).any(|word| word == b"loc(")
+    let has = |word: &[u8]| source.bytes.windows(word.len()).any(|window| window == word);
+    has(b"loc(") || has(b"metadata={")
 }
 
 /// Prints a program and writes it.

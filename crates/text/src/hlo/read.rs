@@ -358,7 +358,7 @@ impl<'a> Reader<'a, '_> {
                 return Err(Diagnostic::error("a parameter needs a shape")
                     .at(range(instruction.opcode_at, instruction.opcode)));
             };
-            let shape = self.shape(text, instruction.at)?;
+            let shape = self.shape(text, instruction.shape_at)?;
             let value = self.module.new_param(scope.block, shape.ty);
             self.define(instruction, value, scope)?;
             let (mut list, loc) = self.kept_attrs(instruction, &[])?;
@@ -430,7 +430,7 @@ impl<'a> Reader<'a, '_> {
     ) -> Read<ValueId> {
         let operands = self.operands(instruction, scope)?;
         let shape = match instruction.shape {
-            Some(text) => Some(self.shape(text, instruction.at)?),
+            Some(text) => Some(self.shape(text, instruction.shape_at)?),
             None => None,
         };
         let (opcode, begins) = match instruction.opcode.strip_suffix("-start") {
@@ -476,7 +476,7 @@ impl<'a> Reader<'a, '_> {
         instruction: &Instruction<'a>,
         scope: &mut Scope<'a>,
     ) -> Option<ValueId> {
-        let shape = self.shape(instruction.shape?, instruction.at).ok()?;
+        let shape = self.shape(instruction.shape?, instruction.shape_at).ok()?;
         let opcode = self.module.symbol(instruction.opcode);
         let op = self.module.new_op(Other { opcode }, &[], &[shape.ty], &[], LocId::UNKNOWN);
         self.finish(instruction, op, Vec::new(), scope).ok()

@@ -51,6 +51,8 @@ pub(super) struct Instruction<'a> {
     pub(super) at: usize,
     /// The text of its shape; `None` where that is to be inferred.
     pub(super) shape: Option<&'a str>,
+    /// Where the shape begins, or what follows it.
+    pub(super) shape_at: usize,
     pub(super) opcode: &'a str,
     pub(super) opcode_at: usize,
     pub(super) operands: Operands<'a>,
@@ -323,6 +325,8 @@ impl<'a> Reader<'a> {
         at: usize,
         with_attrs: bool,
     ) -> Read<Instruction<'a>> {
+        self.skip();
+        let shape_at = self.pos;
         let shape = self.optional_shape()?;
         self.skip();
         let opcode_at = self.pos;
@@ -341,7 +345,7 @@ impl<'a> Reader<'a> {
         while with_attrs && self.eat(b',') {
             attrs.push(self.attribute()?);
         }
-        Ok(Instruction { root, name, at, shape, opcode, opcode_at, operands, attrs })
+        Ok(Instruction { root, name, at, shape, shape_at, opcode, opcode_at, operands, attrs })
     }
 
     /// Up to the closing parenthesis.

@@ -1,16 +1,18 @@
-//! `inline-calls`: the bodies of called functions take the place of their calls.
+//! `inline-calls`: the bodies of called functions take the place of their calls, and those of
+//! composites of the composites, whose name says no more than their decomposition does.
 //!
 //! A program is partitioned as one function: a callee that is called with two shardings is in
 //! effect two functions. Locations are kept as call sites.
 
-use rustc_hash::FxHashMap;
-use shard_ir::ops::{Control, Op};
-use shard_ir::{Diagnostic, FuncId, Item, Loc, LocId, Module, OpId, Symbol};
+use rustc_hash::{FxHashMap, FxHashSet};
+use shard_ir::ops::{Control, Custom, Op};
+use shard_ir::{Attr, Diagnostic, FuncId, Item, Loc, LocId, Module, OpId, Symbol};
 
 use crate::rewrite::{Rewrite, Rewriter, rewrite};
 use shard_ir::clone::{ValueMap, clone_op};
 
-/// Runs the pass: inlines everything into the main function and drops the others.
+/// Runs the pass: inlines everything into the main function and drops the others, but for those
+/// that calls of what is outside the program name.
 ///
 /// # Errors
 /// If a function calls itself, or one that isn't there.
@@ -23,10 +25,23 @@ pub fn run(module: &mut Module) -> Result<(), Diagnostic> {
     let mut pass = Inline { funcs, active: vec![main] };
     let body = module.funcs[main].body;
     rewrite(module, body, &mut pass)?;
-    module.items.retain(|item| match item {
-        Item::Func(func) => *func == main,
+    let mut named = FxHashSet::default();
+    module.walk(body, |op| {
+        if let Op::Custom(Custom::CustomCall(call)) = module.kind(op)
+            && let Some(Attr::Array(names)) = &call.called_computations
+        {
+            named.extend(names.iter().filter_map(|name| match name {
+                Attr::SymbolRef(path) => path.last().copied(),
+                _ => None,
+            }));
+        }
+    });
+    let mut items = std::mem::take(&mut module.items);
+    items.retain(|item| match item {
+        Item::Func(func) => *func == main || named.contains(&module.funcs[*func].name),
         Item::Mesh(_) | Item::Op(_) => true,
     });
+    module.items = items;
     Ok(())
 }
 
@@ -38,11 +53,14 @@ struct Inline {
 
 impl Rewrite for Inline {
     fn op(&mut self, rw: &mut Rewriter<'_>, op: OpId) -> Result<(), Diagnostic> {
-        let Op::Control(Control::Call(call)) = rw.module.kind(op) else {
-            rw.keep(op);
-            return Ok(());
+        let name = match rw.module.kind(op) {
+            Op::Control(Control::Call(call)) => call.callee.0,
+            Op::Custom(Custom::Composite(composite)) => composite.decomposition.0,
+            _ => {
+                rw.keep(op);
+                return Ok(());
+            }
         };
-        let name = call.callee.0;
         let Some(&callee) = self.funcs.get(&name) else {
             return Err(Diagnostic::error(format!(
                 "calls @{}, which the module doesn't define",

@@ -14,7 +14,7 @@ use shard_ir::{
 };
 use shard_plan::Pricing;
 use shard_plan::strategies::{Strategy, Wanted, choose};
-use shard_propagate::rules::{OpRule, rule};
+use shard_propagate::rules::{OpRule, RULE_ATTR, rule};
 
 use crate::reasons::{because, without_reason};
 use crate::rewrite::{Rewrite, Rewriter, rewrite};
@@ -50,7 +50,8 @@ pub fn run(module: &mut Module, pricing: &mut Pricing) -> Result<Vec<Fallback>, 
         return Ok(Vec::new());
     };
     let body = module.funcs[func].body;
-    let mut pass = Insert { pricing, mesh, func, made: Vec::new(), fallbacks: Vec::new() };
+    let mut pass =
+        Insert { pricing, mesh, func, made: Vec::new(), fallbacks: Vec::new(), manual: 0 };
     rewrite(module, body, &mut pass)?;
     Ok(pass.fallbacks)
 }
@@ -62,16 +63,20 @@ struct Insert<'p> {
     /// Reshards of each open block, so that one serves all uses.
     made: Vec<FxHashMap<(ValueId, ShardingId), ValueId>>,
     fallbacks: Vec<Fallback>,
+    /// How many manual computations are around.
+    manual: u32,
 }
 
 impl Rewrite for Insert<'_> {
-    fn enter(&mut self, _: &mut Rewriter<'_>, _: BlockId) -> Result<(), Diagnostic> {
+    fn enter(&mut self, rw: &mut Rewriter<'_>, block: BlockId) -> Result<(), Diagnostic> {
         self.made.push(FxHashMap::default());
+        self.manual += u32::from(is_manual(rw.module, block));
         Ok(())
     }
 
-    fn leave(&mut self, _: &mut Rewriter<'_>, _: BlockId) -> Result<(), Diagnostic> {
+    fn leave(&mut self, rw: &mut Rewriter<'_>, block: BlockId) -> Result<(), Diagnostic> {
         self.made.pop();
+        self.manual -= u32::from(is_manual(rw.module, block));
         Ok(())
     }
 
@@ -82,7 +87,19 @@ impl Rewrite for Insert<'_> {
             return Ok(());
         }
         match rw.module.kind(op).clone() {
-            Op::Sdy(Sdy::ShardingConstraint(_) | Sdy::Reshard(_)) => self.constraint(rw, op),
+            // A collective on global values changes nothing but where they lie.
+            Op::Sdy(
+                Sdy::ShardingConstraint(_)
+                | Sdy::Reshard(_)
+                | Sdy::SdyAllGather(_)
+                | Sdy::SdyAllSlice(_)
+                | Sdy::SdyAllToAll(_)
+                | Sdy::SdyCollectivePermute(_)
+                | Sdy::SdyAllReduce(_)
+                | Sdy::SdyReduceScatter(_)
+                | Sdy::ShardedToUnreduced(_)
+                | Sdy::ReplicatedToUnreduced(_),
+            ) => self.constraint(rw, op),
             Op::Sdy(Sdy::ManualComputation(manual)) => {
                 let wanted: Vec<ShardingId> = manual.in_shardings.0.clone();
                 self.operands(rw, op, &wanted, "operand of a manual computation");
@@ -105,6 +122,14 @@ impl Rewrite for Insert<'_> {
                 rw.keep(op);
                 Ok(())
             }
+            Op::Collective(_) if self.manual == 0 => {
+                Err(Diagnostic::error("is written for one device, in a program on whole values")
+                    .at_op(rw.module, op)
+                    .help(
+                        "put it into an sdy.manual_computation (JAX: shard_map); a program that is \
+                 partitioned already needs no partitioning, 'report' and 'time' take it as it is",
+                    ))
+            }
             Op::Control(Control::FuncReturn | Control::Return | Control::SdyReturn) => {
                 self.terminator(rw, op, parent);
                 rw.keep(op);
@@ -122,9 +147,9 @@ impl Rewrite for Insert<'_> {
             | Op::Random(_)
             | Op::Normalization(_)
             | Op::Control(_)
-            | Op::Collective(_)
             | Op::Sdy(_)
             | Op::Effects(_)
+            | Op::Collective(_)
             | Op::Custom(_)
             | Op::Hlo(_)
             | Op::Opaque(_) => {
@@ -133,6 +158,12 @@ impl Rewrite for Insert<'_> {
             }
         }
     }
+}
+
+/// Whether a block is the body of a manual computation.
+fn is_manual(module: &Module, block: BlockId) -> bool {
+    let op = module.parent_op(block);
+    op.is_some_and(|op| matches!(module.kind(op), Op::Sdy(Sdy::ManualComputation(_))))
 }
 
 /// Whether the body of an op works on sharded values (and not on the scalars of a reducer).
@@ -240,6 +271,13 @@ impl Insert<'_> {
     }
 
     fn by_strategy(&mut self, rw: &mut Rewriter<'_>, op: OpId) {
+        // A rule that the program states says how shardings propagate. How an op can be computed
+        // in parts is known, but for calls of what is outside the program.
+        if !matches!(rw.module.kind(op), Op::Custom(_) | Op::Opaque(_)) {
+            let attrs = rw.module.op(op).attrs;
+            let attrs = rw.module.with_attr(attrs, RULE_ATTR, None);
+            rw.module.op_mut(op).attrs = attrs;
+        }
         let rule = rule(rw.module, op).unwrap_or_else(|| replicated_rule(rw.module, op));
         let operands: Vec<Option<TensorSharding>> =
             self.tensor_shardings(rw.module, rw.module.operands(op));

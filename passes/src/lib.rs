@@ -6,12 +6,13 @@
 pub mod common_ops;
 pub mod dead_code;
 pub mod export;
+pub mod hlo_to_stablehlo;
 pub mod import;
 pub mod inline_calls;
 pub mod insert_reshards;
 pub mod local;
 pub mod meshes;
-mod numbers;
+pub mod numbers;
 pub mod pad_uneven;
 pub mod pass_manager;
 pub mod pipeline;

@@ -3,6 +3,7 @@
 use shard_ir::ops::{Constant, Op};
 use shard_ir::sharding::Combiner;
 use shard_ir::{Dense, DenseData, ElementType, Module, NumberKind};
+use shard_propagate::rules::Reducer;
 
 /// The bytes of one element of value `value` (little endian).
 pub fn encode(element: ElementType, value: i64) -> Vec<u8> {
@@ -68,6 +69,25 @@ pub fn neutral_bytes(element: ElementType, combiner: Combiner) -> Vec<u8> {
         }
         (Combiner::Max, NumberKind::Float) => infinity(element, true),
         (Combiner::Min, NumberKind::Float) => infinity(element, false),
+    }
+}
+
+/// The bytes of the value that a reduction leaves as it is; `None` for a region that is no single
+/// op, and for floats of a byte and less.
+pub fn identity(element: ElementType, reducer: Reducer) -> Option<Vec<u8>> {
+    let small = element.is_float() && element.bits() < 16;
+    match reducer {
+        _ if small => None,
+        Reducer::Sum => Some(neutral_bytes(element, Combiner::Sum)),
+        Reducer::Max => Some(neutral_bytes(element, Combiner::Max)),
+        Reducer::Min => Some(neutral_bytes(element, Combiner::Min)),
+        Reducer::Product => Some(encode(element, 1)),
+        Reducer::And => Some(match element.kind() {
+            NumberKind::Bool => vec![1],
+            _ => encode(element, -1),
+        }),
+        Reducer::Or | Reducer::Xor => Some(encode(element, 0)),
+        Reducer::Other => None,
     }
 }
 

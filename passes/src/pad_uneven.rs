@@ -57,7 +57,7 @@ fn padded_dims(ty: &TensorType, sharding: &TensorSharding) -> Option<Dims> {
     }
     let round = |(&size, count): (&i64, u64)| {
         let count = (count.max(1)) as i64;
-        ((size + count - 1) / count).max(1) * count
+        (size + count - 1) / count * count
     };
     Some(ty.dims.iter().zip(sharding.shard_counts()).map(round).collect())
 }

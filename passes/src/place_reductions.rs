@@ -6,10 +6,10 @@
 //! reduce-scatter).
 
 use cranelift_entity::SecondaryMap;
-use shard_ir::ops::{Elementwise, Movement, Op, Reshard, Sdy};
+use shard_ir::ops::{Creation, Elementwise, Movement, Op, Reshard, Sdy};
 use shard_ir::sharding::{Combiner, TensorSharding};
-use shard_ir::{Diagnostic, Module, OpId, ValueId};
-use shard_plan::factors::{project, unproject};
+use shard_ir::{DenseData, Diagnostic, ElementType, Module, OpId, ValueId};
+use shard_plan::factors::{legalize, project, unproject};
 use shard_propagate::rules::rule;
 
 use crate::rewrite::{Rewrite, Rewriter, rewrite_module};
@@ -67,11 +67,11 @@ impl Rewrite for Place {
                 let (a, b) = (rw.module.operand(op, 0), rw.module.operand(op, 1));
                 let sources = (self.sole_partial(rw.module, a), self.sole_partial(rw.module, b));
                 match sources {
-                    (Some(x), None) if scales(rw.module, b, x) => {
+                    (Some(x), None) if scales(rw.module, b, x, divide) => {
                         let sharding = rw.module.value_sharding(x).cloned();
                         self.sink(rw, op, &[x, b], sharding);
                     }
-                    (None, Some(y)) if !divide && scales(rw.module, a, y) => {
+                    (None, Some(y)) if !divide && scales(rw.module, a, y, false) => {
                         let sharding = rw.module.value_sharding(y).cloned();
                         self.sink(rw, op, &[a, y], sharding);
                     }
@@ -136,9 +136,13 @@ impl Place {
     }
 }
 
-/// Whether multiplying a partial value by a whole one can be done part by part: the whole one lies
-/// as the parts do. An integer division isn't linear.
-fn scales(module: &Module, whole: ValueId, partial: ValueId) -> bool {
+/// Whether multiplying a partial value by a whole one (or dividing it) can be done part by part:
+/// the whole one lies as the parts do, and is known to be finite, since a part of zero times an
+/// infinity isn't zero. An integer division isn't linear.
+fn scales(module: &Module, whole: ValueId, partial: ValueId, divide: bool) -> bool {
+    if !is_finite(module, whole, divide, 0) {
+        return false;
+    }
     let float = module.tensor_type(partial).is_some_and(|ty| ty.element.is_float());
     match (module.value_sharding(whole), module.value_sharding(partial)) {
         (Some(whole), Some(partial)) => {
@@ -150,6 +154,63 @@ fn scales(module: &Module, whole: ValueId, partial: ValueId) -> bool {
             float && whole.is_equivalent(&dims)
         }
         _ => false,
+    }
+}
+
+/// Whether every element of a value is known to be finite, and where `nonzero`, no zero.
+fn is_finite(module: &Module, value: ValueId, nonzero: bool, depth: u32) -> bool {
+    let Some(op) = module.defining_op(value).filter(|_| depth < 8) else { return false };
+    let operand = |index: usize| {
+        let operand = module.operands(op).get(index);
+        operand.is_some_and(|&operand| is_finite(module, operand, nonzero, depth + 1))
+    };
+    match module.kind(op) {
+        Op::Creation(Creation::Constant(constant)) => {
+            let Some(ty) = module.tensor_type(value) else { return false };
+            constant_is_finite(&constant.value.data, ty.element, nonzero)
+        }
+        Op::Movement(Movement::BroadcastInDim(_) | Movement::Reshape | Movement::Transpose(_))
+        | Op::Sdy(Sdy::Reshard(_))
+        | Op::Elementwise(Elementwise::Negate | Elementwise::Abs) => operand(0),
+        Op::Elementwise(Elementwise::Convert) => {
+            let from = module.tensor_type(module.operand(op, 0)).map(|ty| ty.element);
+            // Integers are finite; only a wider float can hold what a narrower one can't.
+            let whole_numbers =
+                from.is_some_and(|from| from.is_integer() || from == ElementType::I1);
+            let to = module.tensor_type(value).map(|ty| ty.element);
+            let fits = to.is_some_and(|to| to.is_float() && to.bits() >= 32);
+            let widens = from.zip(to).is_some_and(|(from, to)| from.bits() <= to.bits());
+            if whole_numbers && !nonzero { fits } else { widens && operand(0) }
+        }
+        Op::Elementwise(Elementwise::Select) => operand(1) && operand(2),
+        _ => false,
+    }
+}
+
+fn constant_is_finite(data: &DenseData, element: ElementType, nonzero: bool) -> bool {
+    let width = element.storage_bytes();
+    // Where sign and mantissa lie, of the formats that have infinities in the usual place.
+    let exponent: (u32, u64) = match element {
+        ElementType::F64 => (52, 0x7ff),
+        ElementType::F32 => (23, 0xff),
+        ElementType::BF16 => (7, 0xff),
+        ElementType::F16 => (10, 0x1f),
+        _ if element.is_integer() || element == ElementType::I1 => (0, 0),
+        _ => return false,
+    };
+    let fits = |bytes: &[u8]| {
+        let mut bits = [0; 8];
+        bits[..bytes.len().min(8)].copy_from_slice(&bytes[..bytes.len().min(8)]);
+        let bits = u64::from_le_bytes(bits);
+        let (shift, top) = exponent;
+        let finite = top == 0 || (bits >> shift) & top != top;
+        let zero = if top == 0 { bits == 0 } else { bits << (65 - 8 * width as u32) == 0 };
+        finite && !(nonzero && zero)
+    };
+    match data {
+        DenseData::Splat(bytes) => fits(bytes),
+        DenseData::Bytes(bytes) => bytes.chunks_exact(width.max(1)).all(fits),
+        DenseData::Resource(_) | DenseData::Text(_) => false,
     }
 }
 
@@ -168,6 +229,12 @@ fn through(module: &Module, op: OpId, source: ValueId) -> Option<TensorSharding>
     let assignment = project(&rule, rule.operands.first()?, from);
     let back = unproject(from.mesh, rule.operands.first()?, &assignment);
     if !back.with_unreduced(&from.unreduced, from.combiner).is_equivalent(from) {
+        return None;
+    }
+    // Parts of different sizes can't be merged or split with other dimensions.
+    let mut even = assignment.clone();
+    legalize(&rule, |_| true, &mut even);
+    if even != assignment {
         return None;
     }
     let result = unproject(from.mesh, rule.results.first()?, &assignment);

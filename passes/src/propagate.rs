@@ -7,7 +7,7 @@
 use rustc_hash::FxHashMap;
 use shard_ir::ops::{Op, Sdy, ShardingConstraint};
 use shard_ir::sharding::TensorSharding;
-use shard_ir::{Diagnostic, MeshId, Module, OpId, ShardingId, ValueId};
+use shard_ir::{BlockId, Diagnostic, MeshId, Module, OpId, ShardingId, ValueId};
 use shard_propagate::engine::{Options, Propagation, Rewired, RewiredTo, propagate};
 
 use crate::rewrite::{Rewrite, Rewriter, rewrite_module};
@@ -117,20 +117,43 @@ fn rewire(module: &mut Module, found: &Propagation, mesh: MeshId) -> Result<(), 
     for rewired in &found.rewired {
         uses.entry(rewired.op).or_default().push(rewired);
     }
-    rewrite_module(module, &mut Rewire { found, uses, mesh })
+    let placed = FxHashMap::default();
+    rewrite_module(module, &mut Rewire { found, uses, mesh, placed })
 }
 
 struct Rewire<'a> {
     found: &'a Propagation,
     uses: FxHashMap<OpId, Vec<&'a Rewired>>,
     mesh: MeshId,
+    /// The blocks of the ops met so far.
+    placed: FxHashMap<OpId, BlockId>,
+}
+
+impl Rewire<'_> {
+    /// A constraint's result, if it is visible here. The engine has uses take it that stand before
+    /// the constraint: those get a constraint of their own.
+    fn visible(&self, rw: &mut Rewriter<'_>, value: ValueId) -> ValueId {
+        let Some(constraint) = rw.module.defining_op(value) else { return value };
+        let home = self.placed.get(&constraint);
+        let mut block = Some(rw.block);
+        while let Some(here) = block {
+            if home == Some(&here) {
+                return value;
+            }
+            block = rw.module.parent_op(here).and_then(|op| self.placed.get(&op).copied());
+        }
+        let Some(sharding) = rw.module.shardings[value].expand() else { return value };
+        let (input, ty) = (rw.module.operand(constraint, 0), rw.module.value_type(value));
+        let input = rw.current(input);
+        rw.emit_sharded(ShardingConstraint { sharding }, &[input], ty, sharding)
+    }
 }
 
 impl Rewrite for Rewire<'_> {
     fn op(&mut self, rw: &mut Rewriter<'_>, op: OpId) -> Result<(), Diagnostic> {
         for rewired in self.uses.remove(&op).unwrap_or_default() {
             let value = match rewired.to {
-                RewiredTo::Value(value) => value,
+                RewiredTo::Value(value) => self.visible(rw, value),
                 RewiredTo::Constraint(value, shared) => {
                     let Some(sharding) = self.found.table.get(shared) else { continue };
                     let sharding = rw.module.sharding_id(finished(sharding, self.mesh));
@@ -140,6 +163,7 @@ impl Rewrite for Rewire<'_> {
             };
             rw.module.operands_mut(op)[rewired.operand] = value;
         }
+        self.placed.insert(op, rw.block);
         rw.keep(op);
         Ok(())
     }

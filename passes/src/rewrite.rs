@@ -87,6 +87,8 @@ impl Rewriter<'_> {
 
     /// Rewrites one more op at this place.
     pub fn one(&mut self, op: OpId, pass: &mut impl Rewrite) -> Result<(), Diagnostic> {
+        // The op may take the place of another that is being rewritten.
+        let outer = (self.loc, self.kept);
         self.loc = self.module.op(op).loc;
         self.kept = false;
         pass.op(self, op)?;
@@ -95,6 +97,7 @@ impl Rewriter<'_> {
                 self.region(inner, pass)?;
             }
         }
+        (self.loc, self.kept) = outer;
         Ok(())
     }
 

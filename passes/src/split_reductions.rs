@@ -4,11 +4,17 @@
 //! arg-max over several operands) the reduced dimension is cut into its shards: each is reduced on
 //! its device, and the few partial results are gathered and reduced again. The program stays one on
 //! global values; `[b, v]` becomes `[b, n, v/n]`, whose dimension `n` is sharded as `v` was.
+//!
+//! A reduction by a single op that starts from anything but the op's neutral element starts from
+//! that, and the initial value is combined with its result: parts then start alike, and XLA's CPU
+//! compiler, which loses initial values where it takes a reduction apart, has none to lose.
 
-use shard_ir::ops::{Movement, Op, Reduce, Reduction, Reshard};
+use shard_ir::ops::{
+    BroadcastInDim, Constant, Creation, Elementwise, Movement, Op, Reduce, Reduction, Reshard,
+};
 use shard_ir::sharding::{AxisList, DimSharding, TensorSharding, axes};
-use shard_ir::{Diagnostic, Dims, Module, OpId, ValueId};
-use shard_propagate::rules::region_reducer;
+use shard_ir::{Dense, DenseData, Diagnostic, Dims, Module, OpId, ValueId};
+use shard_propagate::rules::{Reducer, region_reducer};
 
 use crate::insert_reshards::has_sharded_body;
 use crate::reasons::because;
@@ -31,9 +37,13 @@ impl Rewrite for SplitReductions {
         let scalars = parent.is_some_and(|parent| !has_sharded_body(rw.module.kind(parent)));
         match rw.module.kind(op).clone() {
             Op::Reduction(Reduction::Reduce(reduce)) if !scalars => {
+                let init = start_from_neutral(rw, op);
                 match cuts(rw.module, op, &reduce) {
                     Some(cuts) => split(rw, op, &reduce, &cuts),
                     None => rw.keep(op),
+                }
+                if let Some((init, kind)) = init {
+                    combine(rw, op, init, kind);
                 }
             }
             _ => rw.keep(op),
@@ -42,13 +52,61 @@ impl Rewrite for SplitReductions {
     }
 }
 
+/// Has a reduction by a single op start from its neutral element; returns the initial value that it
+/// had and the op, if that was another one.
+fn start_from_neutral(rw: &mut Rewriter<'_>, op: OpId) -> Option<(ValueId, Elementwise)> {
+    let [_, init] = *rw.module.operands(op) else { return None };
+    let ty = rw.module.value_type(init);
+    let element = rw.module.tensor_type(init)?.element;
+    let reducer = region_reducer(rw.module, rw.module.regions(op)[0], 1);
+    let kind = match reducer {
+        Reducer::Sum => Elementwise::Add,
+        Reducer::Product => Elementwise::Multiply,
+        Reducer::Max => Elementwise::Maximum,
+        Reducer::Min => Elementwise::Minimum,
+        Reducer::And => Elementwise::And,
+        Reducer::Or => Elementwise::Or,
+        Reducer::Xor => Elementwise::Xor,
+        Reducer::Other => return None,
+    };
+    let neutral = crate::numbers::identity(element, reducer)?;
+    if let Some(made) = rw.module.defining_op(init)
+        && let Op::Creation(Creation::Constant(constant)) = rw.module.kind(made)
+        && let DenseData::Splat(bytes) = &constant.value.data
+    {
+        let zero = reducer == Reducer::Sum && bytes[..] == crate::numbers::encode(element, 0)[..];
+        if zero || bytes[..] == neutral[..] {
+            return None;
+        }
+    }
+    let value = Dense { ty, data: DenseData::splat(&neutral) };
+    let sharding = rw.module.shardings[init];
+    let start = rw.emit(Constant { value }, &[], ty);
+    rw.module.shardings[start] = sharding;
+    rw.module.operands_mut(op)[1] = start;
+    Some((init, kind))
+}
+
+/// Combines the result of a reduction with an initial value.
+fn combine(rw: &mut Rewriter<'_>, op: OpId, init: ValueId, kind: Elementwise) {
+    let result = rw.module.result(op, 0);
+    let ty = rw.module.value_type(result);
+    let sharding = rw.module.shardings[result];
+    let broadcast = rw.emit(BroadcastInDim { dimensions: Dims::new() }, &[init], ty);
+    let combined = rw.emit(kind, &[result, broadcast], ty);
+    for value in [broadcast, combined] {
+        rw.module.shardings[value] = sharding;
+    }
+    rw.replace(result, combined);
+}
+
 /// The reduced dimensions that are to be cut, with their axes: those that are sharded, where the
 /// region isn't one whose partial results can stay on their devices.
 fn cuts(module: &Module, op: OpId, reduce: &Reduce) -> Option<Vec<(usize, AxisList)>> {
     let count = module.results(op).len();
     let region = *module.regions(op).first()?;
-    let boolean = module.tensor_type(module.operand(op, 0))?.element == shard_ir::ElementType::I1;
-    if shard_plan::strategies::combiner(region_reducer(module, region, count), boolean).is_some() {
+    let element = module.tensor_type(module.operand(op, 0))?.element;
+    if shard_plan::strategies::combiner(region_reducer(module, region, count), element).is_some() {
         return None;
     }
     let first = module.operand(op, 0);
@@ -134,8 +192,25 @@ fn split(rw: &mut Rewriter<'_>, op: OpId, reduce: &Reduce, cuts: &[(usize, AxisL
         partial_types.push(rw.module.tensor(ty.element, kept));
     }
 
-    reshaped.extend_from_slice(inits);
     let region = rw.module.regions(op)[0];
+    // The initial values count once, in the second reduction. Of a region that is no single op
+    // nothing is known but what the specification asks for: that they are neutral.
+    let reducer = region_reducer(rw.module, region, count);
+    for &init in inits {
+        let ty = rw.module.value_type(init);
+        let element = rw.module.tensor_type(init).map(|ty| ty.element);
+        let neutral = element.and_then(|element| crate::numbers::identity(element, reducer));
+        reshaped.push(match neutral {
+            Some(bytes) => {
+                let value = Dense { ty, data: DenseData::splat(&bytes) };
+                let sharding = rw.module.shardings[init];
+                let neutral = rw.emit(Constant { value }, &[], ty);
+                rw.module.shardings[neutral] = sharding;
+                neutral
+            }
+            None => init,
+        });
+    }
     let copy = clone_region(rw.module, region, &mut ValueMap::default(), &mut |_, loc| loc);
     let first = Reduce { dimensions: inner };
     let first = rw.module.new_op(first, &reshaped, &partial_types, &[copy], rw.loc);

@@ -41,6 +41,21 @@ fn models_verify_on_eight_devices() {
     common::expect_gaps(&failures, VERIFY_GAPS);
 }
 
+/// Programs that were once computed wrongly, or refused.
+#[test]
+fn small_programs_verify() {
+    let client = common::eight_devices();
+    let mut failures = Vec::new();
+    for (name, text) in common::programs("testdata/programs") {
+        match common::verify(&text, &client) {
+            Ok(report) if report.passed() => {}
+            Ok(report) => failures.push((name, report.to_text(120))),
+            Err(error) => failures.push((name, error)),
+        }
+    }
+    common::expect_gaps(&failures, &[]);
+}
+
 #[test]
 fn every_collective_of_the_models_matters() {
     let client = common::eight_devices();

@@ -95,7 +95,24 @@ fn replace(
 ) -> Result<(), Diagnostic> {
     let (operand, result) = (rw.module.operand(op, 0), rw.module.result(op, 0));
     local.localize(rw.module, result)?;
-    let value = make(local, rw, operand);
+    // XLA's CPU runtime doesn't move elements of two bits (it corrupts its heap): they travel as
+    // bytes.
+    let byte = match tensor_type(rw, operand).element {
+        ElementType::I2 => Some(ElementType::I8),
+        ElementType::UI2 => Some(ElementType::UI8),
+        _ => None,
+    };
+    let value = match byte {
+        None => make(local, rw, operand),
+        Some(byte) => {
+            let dims = tensor_type(rw, operand).dims;
+            let wide = rw.module.tensor(byte, dims);
+            let wide = rw.emit(Elementwise::Convert, &[operand], wide);
+            let moved = make(local, rw, wide);
+            let ty = rw.module.value_type(result);
+            rw.emit(Elementwise::Convert, &[moved], ty)
+        }
+    };
     local.stand_in(rw, result, value);
     Ok(())
 }

@@ -7,7 +7,7 @@ use shard_ir::ops::{Collective, Constant, Elementwise, Op};
 use shard_ir::sharding::{AxisList, AxisRef, Mesh, axes};
 use shard_ir::{
     Dense, DenseData, Diagnostic, ElementType, FuncId, LocId, MeshId, Module, OpId, ShardingId,
-    TensorType, Type, TypeId, ValueId,
+    TensorType, Type, TypeId, ValueDef, ValueId,
 };
 
 use crate::rewrite::Rewriter;
@@ -36,6 +36,11 @@ pub fn local_type(
 ) -> Result<TypeId, Diagnostic> {
     let (Type::Tensor(tensor), Some(sharding)) = (module.ty(ty), sharding) else { return Ok(ty) };
     let sharding = module.sharding(sharding);
+    let split_dynamic = |(&size, count): (&i64, u64)| size == shard_ir::DYNAMIC && count > 1;
+    if tensor.dims.iter().zip(sharding.shard_counts()).any(split_dynamic) {
+        return Err(Diagnostic::error("a dimension whose size isn't known can't be split")
+            .help("give the program static shapes, or leave the dimension out of the sharding"));
+    }
     if !sharding.is_even(&tensor.dims) {
         return Err(Diagnostic::error(format!(
             "shape {:?} doesn't divide into {:?} shards",
@@ -68,7 +73,14 @@ impl Local {
     pub fn localize(&mut self, module: &mut Module, value: ValueId) -> Result<(), Diagnostic> {
         let ty = module.value_type(value);
         let sharding = module.shardings[value].expand();
-        let local = local_type(module, ty, sharding)?;
+        let local =
+            local_type(module, ty, sharding).map_err(|error| match module.value_def(value) {
+                ValueDef::Result(op, _) => error.at_op(module, op),
+                ValueDef::Param(..) => {
+                    let loc = module.param_locs[value].expand().unwrap_or(LocId::UNKNOWN);
+                    error.at_loc(module, loc)
+                }
+            })?;
         self.globals[value] = ty.into();
         module.set_value_type(value, local);
         Ok(())

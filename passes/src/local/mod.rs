@@ -14,7 +14,7 @@ mod indexing;
 mod movement;
 
 use shard_ir::ops::{Control, Movement, Op, Random, Sdy};
-use shard_ir::{BlockId, Diagnostic, Module, OpId, ValueId};
+use shard_ir::{Attr, BlockId, Diagnostic, FuncId, Module, OpId, ValueId};
 
 use crate::rewrite::{Rewrite, Rewriter, rewrite};
 pub(crate) use context::{Local, scalar_op};
@@ -41,7 +41,25 @@ pub fn run(module: &mut Module) -> Result<(), Diagnostic> {
             .map_err(|error| error.at_loc(module, module.funcs[func].loc))?;
         module.funcs[func].results[index].ty = ty;
     }
+    settle_aliases(module, func);
     Ok(())
+}
+
+/// An argument whose memory a result was to take gives it away to whoever can use it, where their
+/// shards are of different shapes.
+fn settle_aliases(module: &mut Module, func: FuncId) {
+    for (index, arg) in module.args(func).to_vec().into_iter().enumerate() {
+        let attrs = module.funcs[func].arg_attrs[index];
+        let Some(Attr::Int(result, _)) = module.attr(attrs, "tf.aliasing_output") else { continue };
+        let result = usize::try_from(*result).ok();
+        let result = result.and_then(|result| module.funcs[func].results.get(result));
+        if result.is_some_and(|result| result.ty == module.value_type(arg)) {
+            continue;
+        }
+        let attrs = module.with_attr(attrs, "tf.aliasing_output", None);
+        let attrs = module.with_attr(attrs, "jax.buffer_donor", Some(Attr::Bool(true)));
+        module.funcs[func].arg_attrs[index] = attrs;
+    }
 }
 
 impl Rewrite for Local {

@@ -89,6 +89,16 @@ struct Node {
 /// The cheapest sequence of steps. It is empty where the shardings are the same.
 pub fn plan(request: &Request<'_>) -> Plan {
     let (from, to) = (request.from, request.to);
+    if from.is_unreduced() && to.is_unreduced() && from.combiner != to.combiner {
+        // Partial maxima are no partial sums: the value is completed in between.
+        let whole =
+            TensorSharding { unreduced: AxisList::new(), combiner: Combiner::Sum, ..to.clone() };
+        let mut plan = plan(&Request { to: &whole, ..*request });
+        let rest = self::plan(&Request { from: &whole, ..*request });
+        plan.seconds += rest.seconds;
+        plan.steps.extend(rest.steps);
+        return plan;
+    }
     let combiner = if from.unreduced.is_empty() { to.combiner } else { from.combiner };
     let Some(table) = AtomTable::new(from, to) else {
         return gather_and_slice(request, combiner);

@@ -2,7 +2,7 @@
 
 use shard_ir::ops::{Convolution, Indexing, Movement, Op, Reduction};
 use shard_ir::sharding::Combiner;
-use shard_ir::{Module, NumberKind, OpId};
+use shard_ir::{ElementType, Module, OpId};
 use shard_propagate::rules::{FactorKind, OpRule, Reducer};
 
 /// What sharding along a factor means for the computation.
@@ -19,11 +19,8 @@ pub enum Capability {
 
 /// The capability of each factor of an op.
 pub fn capabilities(module: &Module, op: OpId, rule: &OpRule) -> Vec<Capability> {
-    let boolean = module
-        .results(op)
-        .first()
-        .and_then(|&value| module.tensor_type(value))
-        .is_some_and(|ty| ty.element.kind() == NumberKind::Bool);
+    let result = module.results(op).first().and_then(|&value| module.tensor_type(value));
+    let element = result.map_or(ElementType::F32, |ty| ty.element);
     (0..rule.factors.len())
         .map(|index| {
             if !can_split(module, op, rule, index) {
@@ -33,7 +30,7 @@ pub fn capabilities(module: &Module, op: OpId, rule: &OpRule) -> Vec<Capability>
                 // Every result depends on all of a dimension that no result has.
                 FactorKind::PassThrough if !is_on_result(rule, index) => Capability::Whole,
                 FactorKind::PassThrough => Capability::Free,
-                FactorKind::Reduction(reducer) => match combiner(reducer, boolean) {
+                FactorKind::Reduction(reducer) => match combiner(reducer, element) {
                     Some(combiner) => Capability::Partial(combiner),
                     None => Capability::Whole,
                 },
@@ -57,8 +54,12 @@ pub(super) fn is_accumulator(module: &Module, op: OpId, operand: usize) -> bool 
 
 /// How parts of a reduction combine as an unreduced value; of booleans, `or` is the maximum and
 /// `and` the minimum.
-pub fn combiner(reducer: Reducer, boolean: bool) -> Option<Combiner> {
+pub fn combiner(reducer: Reducer, element: ElementType) -> Option<Combiner> {
+    let boolean = element == ElementType::I1;
+    // Floats of a byte and less may have no infinity, which the other devices would hold.
+    let small = element.is_float() && element.bits() < 16;
     match reducer {
+        Reducer::Max | Reducer::Min if small => None,
         Reducer::Sum if !boolean => Some(Combiner::Sum),
         Reducer::Max => Some(Combiner::Max),
         Reducer::Min => Some(Combiner::Min),

@@ -11,6 +11,7 @@ mod compare;
 pub mod deletion;
 mod draw;
 pub mod elements;
+mod partial;
 mod reference;
 mod report;
 pub mod roles;
@@ -127,6 +128,9 @@ pub struct Prepared {
     expected: Vec<Vec<HostArray>>,
     /// For each result, each device's part.
     parts: Vec<Vec<Part>>,
+    /// The results that are partial, with their shardings.
+    partial: Vec<(usize, TensorSharding)>,
+    mesh: Mesh,
     /// For each result, how it is compared.
     tolerances: Vec<Option<f64>>,
     /// What is known of each result before the partitioned program runs.
@@ -209,8 +213,14 @@ impl Prepared {
                 examples: Vec::new(),
             });
         }
+        let unreduced = |value: &InterfaceValue| {
+            let sharding = value.sharding.clone().filter(TensorSharding::is_unreduced)?;
+            Some((value.index, sharding))
+        };
         Ok(Prepared {
             devices,
+            partial: partitioned.results.iter().filter_map(unreduced).collect(),
+            mesh,
             inputs,
             expected,
             parts,
@@ -274,9 +284,12 @@ impl Prepared {
         for list in &mut inputs {
             list.extend_from_slice(further);
         }
-        let lists = executable
+        let mut lists = executable
             .execute(&inputs)
             .map_err(VerifyError::plugin("running the partitioned program"))?;
+        for (index, sharding) in &self.partial {
+            partial::complete(&mut lists, *index, sharding, &self.mesh);
+        }
         for (index, expected) in self.expected[run].iter().enumerate() {
             let rule = Rule::of(expected, self.tolerances[index]);
             for (device, list) in lists.iter().enumerate() {
@@ -384,8 +397,9 @@ fn cut(
     let mut lists = vec![Vec::with_capacity(globals.len()); devices];
     for (value, global) in partitioned.parameters.iter().zip(globals) {
         let parts = parts_of(value, mesh, devices, &global.dims, "argument")?;
-        for (list, part) in lists.iter_mut().zip(&parts) {
-            list.push(shards::cut(global, part));
+        for (device, (list, part)) in lists.iter_mut().zip(&parts).enumerate() {
+            let array = shards::cut(global, part);
+            list.push(partial::part(array, value.sharding.as_ref(), mesh, device as u64));
         }
     }
     Ok(lists)

@@ -410,4 +410,31 @@ cases! {
          %s = stablehlo.multiply %2, %a : tensor<16x12xf32>
          %z = stablehlo.constant dense<0.0> : tensor<f32>
          %r = stablehlo.reduce(%s init: %z) applies stablehlo.add across dimensions = [0, 1] : (tensor<16x12xf32>, tensor<f32>) -> tensor<f32>"
+
+    "product from three" ("16x8xi32") -> ("8xi32")
+        "%z = stablehlo.constant dense<3> : tensor<i32>
+         %r = stablehlo.reduce(%a init: %z) applies stablehlo.multiply across dimensions = [0] : (tensor<16x8xi32>, tensor<i32>) -> tensor<8xi32>"
+    "exclusive or from five" ("16x8xi32") -> ("8xi32")
+        "%z = stablehlo.constant dense<5> : tensor<i32>
+         %r = stablehlo.reduce(%a init: %z) applies stablehlo.xor across dimensions = [0] : (tensor<16x8xi32>, tensor<i32>) -> tensor<8xi32>"
+    "dot, reshaped unevenly" ("3x5x8xf32", "8x8xf32") -> ("15x8xf32")
+        "%0 = stablehlo.dot_general %a, %b, contracting_dims = [2] x [0] : (tensor<3x5x8xf32>, tensor<8x8xf32>) -> tensor<3x5x8xf32>
+         %r = stablehlo.reshape %0 : (tensor<3x5x8xf32>) -> tensor<15x8xf32>"
+    "empty slice of uneven" ("7x5xf32") -> ("7x5xf32")
+        "%0 = stablehlo.slice %a [0:7, 2:2] : (tensor<7x5xf32>) -> tensor<7x0xf32>
+         %r = stablehlo.concatenate %a, %0, dim = 1 : (tensor<7x5xf32>, tensor<7x0xf32>) -> tensor<7x5xf32>"
+    "two bits" ("8x8xui2") -> ("8x8xui2")
+        "%r = stablehlo.not %a : tensor<8x8xui2>"
+    "gathered rows, scaled" ("16x8xf32", "6xi32") -> ("6x8xf32")
+        "%0 = \"stablehlo.gather\"(%a, %b) <{dimension_numbers = #stablehlo.gather<offset_dims = [1], collapsed_slice_dims = [0], start_index_map = [0], index_vector_dim = 1>, slice_sizes = array<i64: 1, 8>}> : (tensor<16x8xf32>, tensor<6xi32>) -> tensor<6x8xf32>
+         %k = stablehlo.constant dense<0.0> : tensor<6x8xf32>
+         %1 = stablehlo.divide %0, %k : tensor<6x8xf32>
+         %2 = stablehlo.constant dense<1.0> : tensor<6x8xf32>
+         %3 = stablehlo.minimum %1, %2 : tensor<6x8xf32>
+         %4 = stablehlo.constant dense<-1.0> : tensor<6x8xf32>
+         %r = stablehlo.maximum %3, %4 : tensor<6x8xf32>"
+    "use before a constraint" ("16xf32") -> ("16xf32", "16xf32")
+        "%v = stablehlo.optimization_barrier %a : tensor<16xf32>
+         %r = stablehlo.negate %v : tensor<16xf32>
+         %s = sdy.sharding_constraint %v <@mesh, [{}]> : tensor<16xf32>"
 }

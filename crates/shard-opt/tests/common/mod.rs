@@ -48,7 +48,12 @@ pub fn eight_devices() -> MutexGuard<'static, Client> {
 
 /// The programs of `testdata/models`, by name, in order.
 pub fn models() -> Vec<(String, String)> {
-    let folder = root().join("testdata/models");
+    programs("testdata/models")
+}
+
+/// The programs of a folder, by name, in order.
+pub fn programs(folder: &str) -> Vec<(String, String)> {
+    let folder = root().join(folder);
     let mut files: Vec<PathBuf> = std::fs::read_dir(&folder)
         .unwrap_or_else(|error| panic!("{}: {error}", folder.display()))
         .flatten()

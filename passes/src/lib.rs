@@ -26,5 +26,6 @@ pub mod shardings;
 pub mod simplify;
 pub mod split_constants;
 pub mod split_reductions;
+pub mod stablehlo_to_hlo;
 pub mod strip_shardings;
 pub mod switch_collectives;

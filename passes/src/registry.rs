@@ -205,6 +205,12 @@ pub const PASSES: &[PassInfo] = &[
         options: &[],
         run: |module, _| crate::switch_collectives::run(module).map(drop),
     },
+    PassInfo {
+        name: "stablehlo-to-hlo",
+        description: "Turns a program in StableHLO's form into one in HLO's",
+        options: &[],
+        run: |module, _| crate::stablehlo_to_hlo::run(module),
+    },
 ];
 
 /// Every sequence of passes that has a name.

@@ -70,6 +70,16 @@ impl Source {
         Ok(Source { name, bytes, format: args.input_format.map(Format::of_text) })
     }
 
+    /// What it is written in.
+    pub fn found_format(&self) -> Format {
+        let found = std::str::from_utf8(&self.bytes).is_ok_and(shard_text::is_hlo);
+        match self.format {
+            Some(shard_text::Format::Hlo) => Format::Hlo,
+            None if found => Format::Hlo,
+            Some(shard_text::Format::StableHlo) | None => Format::Stablehlo,
+        }
+    }
+
     /// How its text is to be read.
     pub fn options(&self) -> ParseOptions {
         ParseOptions { format: self.format, ..ParseOptions::default() }

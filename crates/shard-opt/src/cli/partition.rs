@@ -3,7 +3,6 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
-use shard_ir::Diagnostic;
 use shard_opt::Stage;
 use shard_opt::report::{self, Report, ReportOptions};
 
@@ -81,11 +80,6 @@ pub(crate) fn run(args: &PartitionArgs) -> Outcome {
     }
     let mut timing = Timing::default();
     let source = Source::read(&args.input)?;
-    if args.format == Some(Format::Hlo) {
-        let error = Diagnostic::error("HLO text can't be written yet, only StableHLO in MLIR text")
-            .help("leave --format out, and convert: hlo-translate --stablehlo-to-hlo-text OUT");
-        return Err(source.fail(&error));
-    }
     let module = shared::parse(&source, &mut timing)?;
     let mut options = args.flags.options(&source, &module)?;
     options.stop_after = args.stop_after.map(|stage| match stage {
@@ -122,8 +116,8 @@ pub(crate) fn run(args: &PartitionArgs) -> Outcome {
             source.say(&fallback.diagnostic());
         }
     }
-    let locations = shared::has_locations(&source);
-    shared::write_module(&done.module, &args.print, locations, &mut timing)?;
+    let format = args.format.unwrap_or_else(|| source.found_format());
+    shared::write_module(&source, done.module, format, &args.print, &mut timing)?;
     if args.print.mlir_timing {
         timing.say();
     }

@@ -11,7 +11,7 @@ use shard_opt::report::units;
 use shard_opt::{PartitionOptions, PrintOptions, SpmdMode};
 
 use super::Failure;
-use super::io::{self, Source};
+use super::io::{self, Format, Source};
 use super::timing::Timing;
 
 /// Options of every command that partitions.
@@ -170,19 +170,27 @@ pub(crate) fn parse(source: &Source, timing: &mut Timing) -> Result<Module, Fail
 }
 
 /// Whether a program's text has locations, so that what is made of it should have them too.
-pub(crate) fn has_locations(source: &Source) -> bool {
+fn has_locations(source: &Source) -> bool {
     let has = |word: &[u8]| source.bytes.windows(word.len()).any(|window| window == word);
     has(b"loc(") || has(b"metadata={")
 }
 
-/// Prints a program and writes it.
+/// Prints what was made of a program, and writes it.
 pub(crate) fn write_module(
-    module: &Module,
+    source: &Source,
+    mut module: Module,
+    format: Format,
     flags: &PrintFlags,
-    locations: bool,
     timing: &mut Timing,
 ) -> Result<(), Failure> {
-    let text = timing.time("print", || shard_text::print(module, &flags.options(locations)));
+    if format == Format::Hlo {
+        let converted =
+            timing.time("stablehlo-to-hlo", || shard_passes::stablehlo_to_hlo::run(&mut module));
+        converted.map_err(|error| source.fail(&error))?;
+    }
+    let options = flags.options(has_locations(source));
+    let text = timing.time("print", || shard_text::print_as_is(&module, &options));
+    let text = text.map_err(|error| source.fail(&error))?;
     io::write_result(flags.output.as_deref(), &text)
 }
 

@@ -136,54 +136,55 @@ def pieces_of(root: pathlib.Path, suite: str, only: str | None) -> list[Piece]:
 UNPLACED = re.compile(r'loc\("-":\d+:\d+(?: to (?:\d+)?:\d+)?\)')
 
 
-def canonical(module) -> str:
+def canonical(module, locations: bool) -> str:
     """The text of a module by which modules are compared."""
-    text = module.operation.get_asm(print_generic_op_form=True, enable_debug_info=True,
+    text = module.operation.get_asm(print_generic_op_form=True, enable_debug_info=locations,
                                     use_local_scope=True)
     return UNPLACED.sub("loc(unknown)", text)
 
 
-def read_by_mlir(text: str) -> tuple[str, str]:
-    """`ok`, `ok (unregistered)` or `refused`, with the canonical text or the error."""
+def difference(wanted: str, printed: str) -> str:
+    """The first place where two texts differ, with what stands around it."""
+    at = len(os.path.commonprefix([wanted, printed]))
+    start = max(wanted.rfind("\n", 0, at) + 1, at - 120)
+    return (f"...{wanted[start:at + 60]!r}".replace("\\n", " ") + "\n        printed "
+            + repr(printed[at:at + 60]))
+
+
+def read_by_mlir(text: str) -> tuple[str, list[str]]:
+    """`ok`, `ok (unregistered)` or `refused`, with the error or the canonical texts, without
+    locations and with them."""
     error = ""
     for unregistered in (False, True):
         with jaxlib_tools.context() as context:
             context.allow_unregistered_dialects = unregistered
             try:
                 module = ir.Module.parse(text)
-                return ("ok (unregistered)" if unregistered else "ok"), canonical(module)
+                return ("ok (unregistered)" if unregistered else "ok"), [
+                    canonical(module, locations) for locations in (False, True)]
             except ir.MLIRError as said:
                 # The first attempt's error names the program's fault, the second's may hide it.
                 error = error or str(said)
                 if "unregistered" not in error and "not found" not in error:
                     break
                 error = str(said)
-    return "refused", error
+    return "refused", [error]
 
 
 def judge_one(texts: dict[str, str]) -> dict:
     status, found = read_by_mlir(generic_checks(texts["original"]))
-    verdict = {"status": status, "error": found[:2000] if status == "refused" else ""}
+    verdict = {"status": status, "error": found[0][:2000] if status == "refused" else ""}
     if status == "refused":
         return verdict
-    wanted = found
-    for form in ("pretty", "generic"):
-        if form not in texts:
-            continue
-        status, found = read_by_mlir(generic_checks(texts[form]))
-        if status == "refused":
-            verdict[form] = "MLIR refuses it: " + found[:1500]
-            continue
-        left, right = wanted, found
-        if form == "pretty":
-            left, right = (re.sub(r" loc\((?:[^()\"]|\"[^\"]*\"|\((?:[^()\"]|\"[^\"]*\"|\((?:[^()\"]"
-                                  r"|\"[^\"]*\")*\))*\))*\)", "", text) for text in (left, right))
-        if left != right:
-            lines = [(a, b) for a, b in zip(left.split("\n"), right.split("\n")) if a != b]
-            a, b = lines[0] if lines else ("", "one is longer")
-            verdict[form] = f"wanted {a.strip()[:700]}\n        printed {b.strip()[:700]}"
-        else:
-            verdict[form] = "equal"
+    for at, form in enumerate(("pretty", "generic")):
+        if form in texts:
+            status, printed = read_by_mlir(generic_checks(texts[form]))
+            if status == "refused":
+                verdict[form] = "MLIR refuses it: " + printed[0][:1500]
+            elif found[at] != printed[at]:
+                verdict[form] = difference(found[at], printed[at])
+            else:
+                verdict[form] = "equal"
     return verdict
 
 
@@ -218,10 +219,9 @@ def judged(tasks: list[dict[str, str]], work: pathlib.Path) -> list[dict]:
     known = json.loads(store.read_text()) if store.is_file() else {}
     keys = [key(task) for task in tasks]
     fresh = [at for at, k in enumerate(keys) if k not in known]
-    half = (len(fresh) + 1) // 2
-    for at, verdict in zip(fresh, judge([tasks[at] for at in fresh])) if half else ():
+    for at, verdict in zip(fresh, judge([tasks[at] for at in fresh])):
         known[keys[at]] = verdict
-    store.write_text(json.dumps({k: known[k] for k in keys} | known))
+    store.write_text(json.dumps(known))
     return [known[k] for k in keys]
 
 
@@ -235,8 +235,6 @@ def back_from_mlir_opt(texts: list[str]) -> list[str | None]:
         head, _, tail = text.rpartition("})")
         rest = tail.lstrip()
         attributes = ", " + rest[1:] if rest.startswith("{") else "} " + rest
-        if not attributes.startswith(", "):
-            attributes = attributes
         marked.append(f"{head}}}) {{conformance.piece = {number} : i64{attributes}")
     result = subprocess.run(
         [program, "--allow-unregistered-dialect", "--mlir-print-op-generic", "--split-input-file",
@@ -357,6 +355,7 @@ def main() -> int:
             row["by reading"] += 1
             if at in again and again[at].get("generic") != own["generic"]:
                 faults.append("mlir-opt's print of the generic form is another program: "
+                              + difference(own["generic"], again[at].get("generic", ""))
                               + str(again[at]["errors"][:2]))
             elif at not in again and os.environ.get("SHARD_OPT_MLIR_OPT"):
                 faults.append("mlir-opt refuses the generic form")

@@ -12,6 +12,7 @@ mod interner;
 mod loc;
 mod module;
 pub mod ops;
+pub mod quant;
 pub mod sharding;
 mod types;
 mod verify;

@@ -18,8 +18,9 @@ fn main() -> std::io::Result<()> {
         eprintln!("usage: reprint DIR");
         std::process::exit(2);
     };
-    let mut files: Vec<_> =
-        std::fs::read_dir(folder)?.map(|entry| entry.map(|e| e.path())).collect::<Result<_, _>>()?;
+    let mut files: Vec<_> = std::fs::read_dir(folder)?
+        .map(|entry| entry.map(|e| e.path()))
+        .collect::<Result<_, _>>()?;
     files.retain(|path| path.extension().is_some_and(|ext| ext == "mlir"));
     files.sort();
     for file in files {

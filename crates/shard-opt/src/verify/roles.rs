@@ -391,7 +391,11 @@ impl Walk<'_> {
                         self.bound(operands[inputs], whole);
                     }
                 }
-                self.order(operands[inputs], scatter.sorted == Some(true), scatter.unique == Some(true));
+                self.order(
+                    operands[inputs],
+                    scatter.sorted == Some(true),
+                    scatter.unique == Some(true),
+                );
                 for (index, &result) in results.iter().enumerate() {
                     self.pass(&[operands[index], operands[inputs + 1 + index]], result);
                 }

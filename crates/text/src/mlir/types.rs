@@ -1,6 +1,7 @@
 //! Types. A type is looked up by its spelling first; most have been seen before.
 
 use memchr::memchr2;
+use shard_ir::quant::QuantType;
 use shard_ir::{DYNAMIC, Diagnostic, Dims, ElementType, Symbol, TensorType, Type, TypeId};
 
 use super::parser::{Alias, Parser, Read, Types};
@@ -158,7 +159,10 @@ impl<'a> Parser<'a> {
         if name.is_empty() {
             return self.expected("the name of a type after '!'");
         }
-        let text = self.without_aliases(spelling);
+        let mut text = self.without_aliases(spelling);
+        if spelling.starts_with("!quant") {
+            text = self.quantized(text, start)?;
+        }
         Ok(self.m.type_id(Type::Opaque(text)))
     }
 
@@ -289,6 +293,7 @@ impl<'a> Parser<'a> {
                 return Ok(None);
             }
             let text = self.without_aliases(spelling);
+            let text = self.quantized(text, start)?;
             return Ok(Some(ElementType::Quantized(text)));
         }
         let word = self.c.ident();
@@ -306,6 +311,23 @@ impl<'a> Parser<'a> {
             self.ty()?;
         }
         Ok(element)
+    }
+
+    /// The one spelling of a quantized type.
+    fn quantized(&mut self, text: Symbol, start: usize) -> Read<Symbol> {
+        match QuantType::parse(self.m.str(text)) {
+            None => Ok(text),
+            Some(Ok(ty)) => {
+                let text = ty.text(|scale, out| {
+                    crate::float::print(scale.to_bits(), ElementType::F64, out);
+                });
+                Ok(self.m.symbol(&text))
+            }
+            Some(Err(message)) => {
+                let end = self.c.pos();
+                self.error(start..end, message)
+            }
+        }
     }
 
     /// A tensor of elements that aren't modelled, kept as its text.

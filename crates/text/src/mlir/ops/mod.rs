@@ -8,6 +8,7 @@ mod custom;
 mod dot;
 mod effects;
 mod elementwise;
+mod foreign;
 mod indexing;
 mod linalg;
 mod movement;
@@ -97,6 +98,9 @@ impl<'a> Parser<'a> {
         let name = start.name;
         let range = at..self.c.pos();
         let Some(entry) = find(name) else {
+            if let Some(op) = foreign::read(self, start) {
+                return op;
+            }
             return self.report(
                 Diagnostic::error(format!("op '{name}' isn't known")).at(range).help(
                     "ops of other dialects are read in generic form: \"dialect.op\"(%0) : ...",

@@ -23,6 +23,8 @@ mod indexing;
 mod linalg;
 mod movement;
 mod normalization;
+mod opaque;
+mod quantized;
 mod random;
 mod reducer;
 mod reduction;
@@ -171,6 +173,9 @@ fn check_with(
     if !count.fits(results.len()) {
         complain!(cx, "has {} results, {count}", results.len());
     }
+    if cx.errors.is_empty() {
+        quantized::check(&mut cx, op);
+    }
     if cx.errors.is_empty()
         && let Some(found) = dispatch(&mut cx, op)
         && cx.errors.is_empty()
@@ -208,6 +213,9 @@ fn dispatch(cx: &mut Cx, op: &Op) -> Found {
         Op::Sdy(kind) => sdy::infer(cx, kind),
         Op::Effects(kind) => effects::infer(cx, kind),
         Op::Custom(kind) => custom::infer(cx, kind),
-        Op::Opaque(_) => cx.all_given(),
+        Op::Opaque(op) => {
+            opaque::check(cx, op);
+            cx.all_given()
+        }
     }
 }

@@ -89,6 +89,7 @@ fn form(name: &str) -> Option<Form> {
         ("scf", "for") => Form::Own(scf_for),
         ("cf", "br") => Form::Own(branch),
         ("func", "constant") => Form::Own(func_constant),
+        ("func", "call_indirect") => Form::Own(call_indirect),
         ("chlo", "constant") => Form::Constant,
         ("chlo", broadcast) if broadcast.starts_with("broadcast_") => Form::Functional,
         ("tosa", _) => Form::Functional,
@@ -292,17 +293,18 @@ impl<'a> Parser<'a> {
             self.c.set_pos(back);
             return Ok(false);
         }
-        self.c.skip_space();
-        let at = self.c.pos();
         let ty = self.m.scalar(element);
-        let value = match self.attr()? {
-            value @ Attr::String(_) => value,
-            Attr::Float(bits, _) if element.is_float() => Attr::Float(bits, ty),
-            Attr::Int(value, _) if !element.is_float() => Attr::Int(value, ty),
-            _ => {
-                let end = self.c.pos();
-                return self.error(at..end, format!("'{word}' must be a number of type {element}"));
+        let value = if self.c.peek() == b'"' {
+            Attr::String(self.string_symbol()?)
+        } else if element.is_float() {
+            let at = self.c.pos();
+            let literal = self.number();
+            match crate::float::parse(literal, element) {
+                Some(value) => Attr::Float(value.to_bits(), ty),
+                None => return self.error(at..at + literal.len().max(1), "expected a float"),
             }
+        } else {
+            Attr::Int(self.integer()?.into(), ty)
         };
         self.property(properties, name, value);
         Ok(true)
@@ -554,6 +556,28 @@ fn func_constant<'a>(p: &mut Parser<'a>, start: &OpStart<'a>) -> Read<OpId> {
     p.expect(b':')?;
     parts.results.push(p.ty()?);
     p.finish_foreign(start, properties, parts)
+}
+
+/// `%f(%0, %1) : (types) -> types`, the type of the function.
+fn call_indirect<'a>(p: &mut Parser<'a>, start: &OpStart<'a>) -> Read<OpId> {
+    let mut parts = Parts::default();
+    parts.operands.push(p.operand()?);
+    p.expect(b'(')?;
+    p.operands(&mut parts.operands)?;
+    p.expect(b')')?;
+    p.optional_attr_dict(&mut parts.attrs)?;
+    p.expect(b':')?;
+    p.c.skip_space();
+    let at = p.c.pos();
+    let ty = p.ty()?;
+    let Type::Function { inputs, results } = p.m.ty(ty).clone() else {
+        let end = p.c.pos();
+        return p.error(at..end, "expected the type of a function");
+    };
+    let types: Types = std::iter::once(ty).chain(inputs.iter().copied()).collect();
+    p.check_types(at, &parts.operands, &types)?;
+    parts.results.extend(results.iter().copied());
+    p.finish_foreign(start, AttrList::new(), parts)
 }
 
 /// `^bb1(%0, %1 : types)`.

@@ -93,6 +93,8 @@ impl<'a> Parser<'a> {
         start.name = match start.name {
             "return" => "func.return",
             "call" => "func.call",
+            "call_indirect" => "func.call_indirect",
+            "constant" => "func.constant",
             name => name,
         };
         let name = start.name;

@@ -322,10 +322,14 @@ def main() -> int:
         refused = verdict["status"] == "refused"
         lacks = refused and bool(foreign.search(verdict["error"]) or "!quant." in piece.text)
         real = [error for error in own["errors"] if not error[1].startswith(": FAULT")]
-        if piece.expected and (refused and not lacks or lacks and piece.parses_only):
-            lines = sorted({line for line, _ in piece.expected})
-            for line in lines:
-                if not lacks and f":{line}:" not in verdict["error"] and not piece.parses_only:
+        lines = {line for line, _ in piece.expected}
+        # Where jaxlib can't judge: what the peer runs no pass over, or what we find at that place.
+        announced = lacks and (piece.parses_only
+                               or bool(real) and all(number in lines for number, _ in real))
+        if piece.expected and (refused and not lacks or announced):
+            for line in sorted(lines):
+                if not piece.parses_only and f":{line}:" not in verdict["error"] and not any(
+                        number == line for number, _ in real):
                     continue
                 row["wrong lines"] += 1
                 if any(number == line for number, _ in own["errors"]):
@@ -353,7 +357,8 @@ def main() -> int:
         faults = [message for _, message in own["errors"]]
         if lacks:
             row["by reading"] += 1
-            if at in again and again[at].get("generic") != own["generic"]:
+            # Attributes of other dialects are kept with their spaces.
+            if at in again and again[at].get("generic", "").split() != own["generic"].split():
                 faults.append("mlir-opt's print of the generic form is another program: "
                               + difference(own["generic"], again[at].get("generic", ""))
                               + str(again[at]["errors"][:2]))

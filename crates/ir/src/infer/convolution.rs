@@ -52,7 +52,11 @@ fn dynamic_conv(cx: &mut Cx, op: &DynamicConv) -> Found {
     let found = conv(
         cx,
         &Conv {
-            strides: op.strides.clone(),
+            // More than there are dimensions of are taken, as StableHLO does.
+            strides: op
+                .strides
+                .as_ref()
+                .map(|strides| strides.iter().copied().take(spatial.max(1)).collect()),
             padding: pairs,
             lhs_dilation: op.lhs_dilation.clone(),
             rhs_dilation: op.rhs_dilation.clone(),

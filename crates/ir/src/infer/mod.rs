@@ -131,7 +131,7 @@ pub fn check(
     regions: &[RegionId],
     results: &[TypeId],
 ) -> Result<(), Vec<String>> {
-    check_with(module, None, op, operands, regions, results)
+    check_with(Cx::new(module, operands, regions, Some(results), None), op)
 }
 
 /// [`check`] for an op of the module.
@@ -150,7 +150,9 @@ pub(crate) fn check_op_with(
 ) -> Result<(), Vec<String>> {
     let results: smallvec::SmallVec<[TypeId; 4]> =
         module.results(op).iter().map(|&value| module.value_type(value)).collect();
-    check_with(module, funcs, module.kind(op), module.operands(op), module.regions(op), &results)
+    let mut cx = Cx::new(module, module.operands(op), module.regions(op), Some(&results), funcs);
+    cx.attrs = module.op(op).attrs;
+    check_with(cx, module.kind(op))
 }
 
 /// Whether a complaint is about a region that is empty or has no terminator.
@@ -159,15 +161,8 @@ pub(crate) fn is_about_ends(message: &str) -> bool {
         && (message.ends_with(context::IS_EMPTY) || message.ends_with(context::NO_RETURN))
 }
 
-fn check_with(
-    module: &Module,
-    funcs: Option<&FuncTable>,
-    op: &Op,
-    operands: &[ValueId],
-    regions: &[RegionId],
-    results: &[TypeId],
-) -> Result<(), Vec<String>> {
-    let mut cx = Cx::new(module, operands, regions, Some(results), funcs);
+fn check_with(mut cx: Cx, op: &Op) -> Result<(), Vec<String>> {
+    let results = cx.declared.unwrap_or_default();
     arity(&mut cx, op);
     let count = op.info().results;
     if !count.fits(results.len()) {

@@ -3,7 +3,7 @@
 
 use shard_ir::ops::{ConvDims, DotDims, GatherDims, MeshAxes, ScatterDims};
 use shard_ir::sharding::{AxisList, Groups, Mesh, MeshAxis};
-use shard_ir::{Attr, Channel, Dims, MeshId};
+use shard_ir::{Attr, Channel, Dims, MeshId, Symbol};
 use smallvec::SmallVec;
 
 use super::parser::{Parser, Read};
@@ -265,6 +265,10 @@ impl<'a> Parser<'a> {
         let mesh = if self.c.peek() == b'@' {
             let at = self.c.pos();
             let name = self.symbol_name()?;
+            if self.m.find_mesh(self.m.str(name)).is_none() && self.is_func(name) {
+                // Any symbol will do for StableHLO; what isn't a mesh says nothing of groups.
+                return Ok(None);
+            }
             self.mesh_named(name, at)?
         } else {
             let at = self.c.pos();
@@ -307,6 +311,16 @@ impl<'a> Parser<'a> {
         })?;
         self.expect(b'>')?;
         Ok(modelled.then_some(Groups::Axes { mesh, axes }))
+    }
+
+    /// Whether a function of the name is declared somewhere in the text.
+    fn is_func(&self, name: Symbol) -> bool {
+        let needle = format!("@{}(", self.m.str(name));
+        let text = self.c.text();
+        memchr::memmem::find_iter(text.as_bytes(), needle.as_bytes()).any(|at| {
+            let line = text[..at].rfind('\n').map_or(0, |end| end + 1);
+            text[line..at].trim_start().starts_with("func.func ")
+        })
     }
 
     /// `#stablehlo.mesh<axes = [#stablehlo.mesh_axis<name = "x", size = 2>], device_ids = ...>`.

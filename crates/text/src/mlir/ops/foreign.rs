@@ -304,7 +304,12 @@ impl<'a> Parser<'a> {
                 None => return self.error(at..at + literal.len().max(1), "expected a float"),
             }
         } else {
-            Attr::Int(self.integer()?.into(), ty)
+            // As 64 bits without a sign.
+            let value = self.integer()?;
+            Attr::Int(
+                if element == ElementType::UI64 { (value as u64).into() } else { value.into() },
+                ty,
+            )
         };
         self.property(properties, name, value);
         Ok(true)

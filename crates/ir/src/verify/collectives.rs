@@ -59,16 +59,9 @@ pub(super) fn verify(complaints: &mut Complaints, op: OpId) {
     {
         complaints.op(op, "the sharding of the result isn't the one that the op states");
     }
-    // An operand without a sharding is replicated.
+    // Nothing is known of an operand without a sharding: propagation may give it any.
     let Some(mesh) = module.meshes.get(out.mesh).map(|def| &def.mesh) else { return };
-    let replicated;
-    let operand = match module.value_sharding(operand) {
-        Some(sharding) => sharding,
-        None => {
-            replicated = TensorSharding::fully_replicated(out.mesh, out.rank());
-            &replicated
-        }
-    };
+    let Some(operand) = module.value_sharding(operand) else { return };
     if !valid || operand.rank() != out.rank() || mesh.is_maximal() {
         return;
     }

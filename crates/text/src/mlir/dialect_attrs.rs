@@ -315,8 +315,12 @@ impl<'a> Parser<'a> {
 
     /// Whether a function of the name is declared somewhere in the text.
     fn is_func(&self, name: Symbol) -> bool {
-        let needle = format!("@{}(", self.m.str(name));
         let text = self.c.text();
+        let generic = format!("sym_name = \"{}\"", self.m.str(name));
+        if memchr::memmem::find(text.as_bytes(), generic.as_bytes()).is_some() {
+            return true;
+        }
+        let needle = format!("@{}(", self.m.str(name));
         memchr::memmem::find_iter(text.as_bytes(), needle.as_bytes()).any(|at| {
             let line = text[..at].rfind('\n').map_or(0, |end| end + 1);
             text[line..at].trim_start().starts_with("func.func ")

@@ -88,9 +88,13 @@ fn form(name: &str) -> Option<Form> {
         ("chlo", "scan") => Form::Own(scan),
         ("scf", "for") => Form::Own(scf_for),
         ("cf", "br") => Form::Own(branch),
+        ("func", "func") => Form::Own(|p, start| p.nested_func(start)),
+        ("builtin", "module") => Form::Own(|p, start| p.nested_module(start)),
+        ("sdy", "mesh") => Form::Own(|p, start| p.nested_mesh(start)),
         ("func", "constant") => Form::Own(func_constant),
         ("func", "call_indirect") => Form::Own(call_indirect),
         ("chlo", "constant") => Form::Constant,
+        ("sdy", "func_data_flow_edge") => Form::Same,
         ("chlo", broadcast) if broadcast.starts_with("broadcast_") => Form::Functional,
         ("tosa", _) => Form::Functional,
         _ => return None,
@@ -266,7 +270,8 @@ impl<'a> Parser<'a> {
         }
     }
 
-    fn finish_foreign(
+    /// Makes an op that is kept whole.
+    pub(crate) fn finish_foreign(
         &mut self,
         start: &OpStart<'a>,
         properties: AttrList,

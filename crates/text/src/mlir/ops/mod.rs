@@ -93,6 +93,7 @@ impl<'a> Parser<'a> {
         start.name = match start.name {
             "return" => "func.return",
             "call" => "func.call",
+            "module" => "builtin.module",
             "call_indirect" => "func.call_indirect",
             "constant" => "func.constant",
             name => name,

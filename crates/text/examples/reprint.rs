@@ -15,8 +15,7 @@ use shard_text::{ParseOptions, PrintOptions, parse_bytes, print};
 
 fn main() -> std::io::Result<()> {
     let Some(folder) = std::env::args_os().nth(1) else {
-        eprintln!("usage: reprint DIR");
-        std::process::exit(2);
+        return Err(std::io::Error::other("usage: reprint DIR"));
     };
     let mut files: Vec<_> = std::fs::read_dir(folder)?
         .map(|entry| entry.map(|e| e.path()))

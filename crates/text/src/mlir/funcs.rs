@@ -75,11 +75,7 @@ impl<'a> Parser<'a> {
             _ => {
                 let mut ahead = self.c.clone();
                 match ahead.ident() {
-                    "module" | "builtin.module" => {
-                        if !inside {
-                            return self.module(top);
-                        }
-                    }
+                    "module" | "builtin.module" if !inside => return self.module(top),
                     "func.func" | "func" => return self.func(),
                     "sdy.mesh" => return self.mesh_op(start, false),
                     _ => {}

@@ -13,6 +13,7 @@ mod interner;
 mod loc;
 mod module;
 pub mod ops;
+pub mod quant;
 pub mod sharding;
 mod types;
 mod verify;

@@ -161,6 +161,9 @@ pub struct Module {
     pub meshes: PrimaryMap<MeshId, MeshDef>,
     /// Functions; those that `items` no longer lists are gone.
     pub funcs: PrimaryMap<FuncId, Func>,
+    /// What stands beside the program, as its text: `{-# dialect_resources: {...} #-}` with the
+    /// elements of constants that are written elsewhere.
+    pub resources: Option<Symbol>,
     /// What stands at the top level, in order.
     pub items: Vec<Item>,
     ops: PrimaryMap<OpId, OpData>,

@@ -373,7 +373,7 @@ fn gathers() {
             ..GatherDims::default()
         },
         slice_sizes: dims(&[1, 64]),
-        sorted: false,
+        sorted: Some(false),
     };
     assert_eq!(
         text(embedding, &[&[1000, 64], &[8, 128, 1]], &[&[8, 128, 64]]),
@@ -391,7 +391,7 @@ fn gathers() {
             ..GatherDims::default()
         },
         slice_sizes: dims(&[1, 1, 3]),
-        sorted: false,
+        sorted: Some(false),
     };
     assert_eq!(
         text(batched, &[&[4, 6, 8], &[4, 2]], &[&[4, 1, 3]]),
@@ -410,8 +410,8 @@ fn scatters() {
             index_vector_dim: 1,
             ..ScatterDims::default()
         },
-        sorted: false,
-        unique: false,
+        sorted: Some(false),
+        unique: Some(false),
     };
     let mut program = Program::default();
     let region = program.reducer(&Elementwise::Add, 1, F32);
@@ -433,7 +433,7 @@ fn scatters() {
 
 #[test]
 fn sorts() {
-    let sort = |dimension| Sort { dimension, stable: false };
+    let sort = |dimension| Sort { dimension, stable: Some(false) };
     assert_eq!(
         text(sort(-1), &[&[8, 4], &[8, 4]], &[&[8, 4], &[8, 4]]),
         "([i, j], [i, j])->([i, j], [i, j]) {i=8, j=4} need_replication={j}"
@@ -451,7 +451,7 @@ fn sorts() {
 #[test]
 fn linear_algebra() {
     assert_eq!(
-        text(Cholesky { lower: true }, &[&[2, 8, 8]], &[&[2, 8, 8]]),
+        text(Cholesky { lower: Some(true) }, &[&[2, 8, 8]], &[&[2, 8, 8]]),
         "([i, j, k])->([i, j, k]) {i=2, j=8, k=8} need_replication={j, k}"
     );
     let solve = |left_side, transpose_a| TriangularSolve {

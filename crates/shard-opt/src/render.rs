@@ -20,6 +20,9 @@ pub struct Input<'a> {
 pub enum Style {
     /// `file:line:col: error: message`, notes and remedy on lines of their own.
     Plain,
+    /// A JSON object on a line of its own, with `severity`, `file`, `line`, `column`, `op`,
+    /// `message`, `notes` and `help`; what isn't known is `null`.
+    Json,
     /// The lines concerned with the place underlined.
     Terminal {
         /// Columns of the terminal.
@@ -41,6 +44,7 @@ pub fn line_and_column(bytes: &[u8], offset: usize) -> (usize, usize) {
 pub fn render(diagnostic: &Diagnostic, input: Input<'_>, style: Style) -> String {
     match style {
         Style::Plain => plain(diagnostic, input),
+        Style::Json => json(diagnostic, input),
         Style::Terminal { width, color } => terminal(diagnostic, input, width, color),
     }
 }
@@ -64,6 +68,25 @@ pub fn place_text(place: &Place, input: Input<'_>) -> String {
         }
         Place::Source { file, line, col } => format!("{file}:{line}:{col}"),
     }
+}
+
+fn json(diagnostic: &Diagnostic, input: Input<'_>) -> String {
+    let (file, place) = match &diagnostic.place {
+        Place::Nowhere => (input.name, None),
+        Place::Text(range) => (input.name, Some(line_and_column(input.bytes, range.start))),
+        Place::Source { file, line, col } => (file.as_str(), Some((*line as usize, *col as usize))),
+    };
+    let object = serde_json::json!({
+        "severity": severity_word(diagnostic.severity),
+        "file": file,
+        "line": place.map(|place| place.0),
+        "column": place.map(|place| place.1),
+        "op": diagnostic.op,
+        "message": diagnostic.message,
+        "notes": diagnostic.notes,
+        "help": diagnostic.help,
+    });
+    format!("{object}\n")
 }
 
 fn message(diagnostic: &Diagnostic) -> String {
@@ -203,6 +226,19 @@ mod tests {
         assert!(text.contains("a.mlir:2:3"), "{text}");
         assert!(text.contains("^^^^^^"), "{text}");
         assert!(text.contains("help: mend it"), "{text}");
+    }
+
+    #[test]
+    fn json_form_is_an_object_a_line() {
+        let mut diagnostic = Diagnostic::error("is \"wrong\"").at(8..14).note("a fact");
+        diagnostic.op = Some("stablehlo.add".to_owned());
+        let text = render(&diagnostic, input(TEXT), Style::Json);
+        assert_eq!(text.matches('\n').count(), 1);
+        let object: serde_json::Value = serde_json::from_str(&text).expect("JSON");
+        assert_eq!((object["line"].as_u64(), object["column"].as_u64()), (Some(2), Some(3)));
+        assert_eq!(object["message"], "is \"wrong\"");
+        assert_eq!(object["notes"][0], "a fact");
+        assert!(object["help"].is_null());
     }
 
     #[test]

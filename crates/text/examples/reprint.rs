@@ -1,69 +1,89 @@
-//! Reads MLIR text and prints it again: `reprint [--generic] [--debug-info] [--check] FILE...`
+//! Reads many MLIR files in one run and prints each back; `tools/conformance` compares them.
 //!
-//! With `--check` it prints only what doesn't survive: each part of a file (between lines
-//! `// -----`) is read, printed and read again, and both modules are compared.
+//!     cargo run -p shard-text --example reprint -- DIR
+//!
+//! For every `NAME.mlir` of DIR writes `NAME.said`, a line `LINE<tab>SEVERITY<tab>MESSAGE` for each
+//! diagnostic, and where there was no error `NAME.pretty` (without locations) and `NAME.generic`
+//! (with them). A file whose prints are read back as another program has a line that says so.
 
-use std::io::{self, Write};
+use std::fmt::Write as _;
+use std::path::Path;
 
+use shard_ir::{Diagnostic, Place, Severity};
+use shard_text::equal::Compare;
 use shard_text::{ParseOptions, PrintOptions, parse_bytes, print};
 
-fn main() -> io::Result<()> {
-    let mut options = PrintOptions::default();
-    let mut check = false;
-    let mut files = Vec::new();
-    for arg in std::env::args().skip(1) {
-        match arg.as_str() {
-            "--generic" => options.generic = true,
-            "--debug-info" => options.debug_info = true,
-            "--check" => check = true,
-            _ => files.push(arg),
-        }
+fn main() -> std::io::Result<()> {
+    let Some(folder) = std::env::args_os().nth(1) else {
+        return Err(std::io::Error::other("usage: reprint DIR"));
+    };
+    let mut files: Vec<_> = std::fs::read_dir(folder)?
+        .map(|entry| entry.map(|e| e.path()))
+        .collect::<Result<_, _>>()?;
+    files.retain(|path| path.extension().is_some_and(|ext| ext == "mlir"));
+    files.sort();
+    for file in files {
+        reprint(&file)?;
     }
-    let mut out = io::stdout().lock();
-    let (mut good, mut read, mut total) = (0, 0, 0);
-    for file in &files {
-        let bytes = std::fs::read(file)?;
-        let text = String::from_utf8_lossy(&bytes);
-        for (offset, part) in shard_text::split_input(&text) {
-            total += 1;
-            let line = text[..offset].matches('\n').count();
-            let place = |at: usize| line + 1 + part[..at.min(part.len())].matches('\n').count();
-            let parsed = parse_bytes(part.as_bytes(), &ParseOptions::default());
-            for diagnostic in &parsed.diagnostics {
-                let at = match &diagnostic.place {
-                    shard_ir::Place::Text(range) => place(range.start),
-                    _ => 0,
-                };
-                writeln!(out, "{file}:{at}: {diagnostic}")?;
-            }
-            if parsed.has_errors() {
-                continue;
-            }
-            read += 1;
-            let printed = print(&parsed.module, &options);
-            if !check {
-                out.write_all(printed.as_bytes())?;
-                continue;
-            }
-            let again = shard_text::parse(&printed, &ParseOptions::default());
-            let compare = shard_text::equal::Compare { locations: options.debug_info };
-            if let Some(diagnostic) = again.diagnostics.first() {
-                writeln!(out, "{file}:{}: printed text: {diagnostic}", line + 1)?;
-                if let shard_ir::Place::Text(range) = &diagnostic.place {
-                    let rest: String = printed[range.start..].chars().take(120).collect();
-                    writeln!(out, "    {rest:?}")?;
-                }
-            } else if let Err(difference) = compare.modules(&parsed.module, &again.module) {
-                writeln!(out, "{file}:{}: {difference}", line + 1)?;
-            } else if print(&again.module, &options) != printed {
-                writeln!(out, "{file}:{}: printed twice, the text differs", line + 1)?;
-            } else {
-                good += 1;
+    Ok(())
+}
+
+fn reprint(file: &Path) -> std::io::Result<()> {
+    let bytes = std::fs::read(file)?;
+    let options = ParseOptions { max_errors: 1000, ..ParseOptions::default() };
+    // A panic is a finding like any other, and must not end the run.
+    let result = std::panic::catch_unwind(|| {
+        let parsed = parse_bytes(&bytes, &options);
+        let mut said = parsed.diagnostics;
+        said.extend(shard_ir::verify(&parsed.module));
+        if said.iter().any(|diagnostic| diagnostic.severity == Severity::Error) {
+            return (said, None);
+        }
+        let pretty = PrintOptions::default();
+        let generic = PrintOptions { generic: true, debug_info: true, ..pretty.clone() };
+        let texts = [&pretty, &generic].map(|options| print(&parsed.module, options));
+        for (text, options) in texts.iter().zip([&pretty, &generic]) {
+            let again = parse_bytes(text.as_bytes(), &ParseOptions::default());
+            let form = if options.generic { "generic" } else { "pretty" };
+            let compare = Compare { locations: options.debug_info };
+            let fault = match again.diagnostics.first() {
+                Some(diagnostic) => Some(format!("can't be read back: {diagnostic}")),
+                None => compare
+                    .modules(&parsed.module, &again.module)
+                    .err()
+                    .or_else(|| {
+                        (print(&again.module, options) != *text).then(|| "prints differ".into())
+                    })
+                    .map(|difference| format!("is read back as another program: {difference}")),
+            };
+            if let Some(fault) = fault {
+                said.push(Diagnostic::error(format!("FAULT: the {form} form {fault}")));
             }
         }
+        (said, Some(texts))
+    });
+    let (said, texts) = result.unwrap_or_else(|_| (vec![Diagnostic::error("PANIC")], None));
+    let mut lines = String::new();
+    for diagnostic in &said {
+        let line = match &diagnostic.place {
+            Place::Text(range) => {
+                1 + bytes[..range.start.min(bytes.len())].iter().filter(|b| **b == b'\n').count()
+            }
+            Place::Nowhere | Place::Source { .. } => 0,
+        };
+        let severity = match diagnostic.severity {
+            Severity::Error => "error",
+            Severity::Warning => "warning",
+            Severity::Remark => "remark",
+        };
+        let op = diagnostic.op.as_deref().unwrap_or("");
+        let message = diagnostic.message.replace(['\n', '\t'], " ");
+        let _ = writeln!(lines, "{line}\t{severity}\t{op}: {message}");
     }
-    if check {
-        writeln!(out, "{total} programs, {read} read, {good} survive")?;
+    std::fs::write(file.with_extension("said"), lines)?;
+    if let Some([pretty, generic]) = texts {
+        std::fs::write(file.with_extension("pretty"), pretty)?;
+        std::fs::write(file.with_extension("generic"), generic)?;
     }
     Ok(())
 }

@@ -57,6 +57,10 @@ impl Pair<'_> {
         check(a.name.map(|name| a.str(name)) == b.name.map(|name| b.str(name)), || {
             "the modules have different names".to_owned()
         })?;
+        let resources = |m: &Module| m.resources.map(|text| m.str(text).to_owned());
+        check(resources(a) == resources(b), || {
+            "the blobs beside the program are different".to_owned()
+        })?;
         self.attrs("the module", a.attrs, b.attrs)?;
         let unknown = LocId::UNKNOWN;
         self.loc(

@@ -345,3 +345,89 @@ fn places_without_locations() {
     let op = module.block_ops(module.func_entry(func))[0];
     assert_eq!(module.op(op).loc.input_offset(), Some(text.find("%0").expect("there") as u32));
 }
+
+#[test]
+fn flags_that_are_absent_or_false() {
+    ops(
+        "%arg0: tensor<4x4xf32>, %arg1: tensor<2x1xi32>",
+        "%0 = \"stablehlo.gather\"(%arg0, %arg1) <{dimension_numbers = #stablehlo.gather<offset_dims = [1], collapsed_slice_dims = [0], start_index_map = [0], index_vector_dim = 1>, slice_sizes = array<i64: 1, 4>}> : (tensor<4x4xf32>, tensor<2x1xi32>) -> tensor<2x4xf32>
+         %1 = \"stablehlo.gather\"(%arg0, %arg1) <{dimension_numbers = #stablehlo.gather<offset_dims = [1], collapsed_slice_dims = [0], start_index_map = [0], index_vector_dim = 1>, indices_are_sorted = false, slice_sizes = array<i64: 1, 4>}> : (tensor<4x4xf32>, tensor<2x1xi32>) -> tensor<2x4xf32>
+         %2 = stablehlo.cholesky %arg0, lower = false : tensor<4x4xf32>
+         %3 = stablehlo.cholesky %arg0 : tensor<4x4xf32>",
+    );
+}
+
+#[test]
+fn quantized_types_have_one_spelling() {
+    let out = printed(
+        "func.func @f(%arg0: tensor<2x!quant.uniform<ui8<0:255>:f32, 0.5:0>>, \
+         %arg1: tensor<2x!quant.uniform<i8:f32:0, {0.25:3, 2.0}>>, \
+         %arg2: tensor<?xf32, #stablehlo.type_extensions<bounds = [ 4 ]>>) { return }",
+    );
+    assert!(out.contains("!quant.uniform<u8:f32, 5.000000e-01>"), "{out}");
+    assert!(out.contains("!quant.uniform<i8:f32:0, {2.500000e-01:3,2.000000e+00}>"), "{out}");
+    assert!(out.contains("tensor<?xf32, #stablehlo.bounds<4>>"), "{out}");
+}
+
+#[test]
+fn ops_of_other_dialects() {
+    let out = printed(
+        "func.func private @g(tensor<2xi32>) -> tensor<2xi32>
+         func.func @f(%arg0: tensor<2x?xf32>, %i: index, %x: tensor<2xi32>, %p: i1) {
+         %c = arith.constant 3 : index
+         %0 = arith.addi %i, %c overflow<nsw> : index
+         %1 = arith.cmpi slt, %i, %c : index
+         %2 = arith.select %p, %i, %c : index
+         %3 = arith.index_cast %x : tensor<2xi32> to tensor<2xindex>
+         %4 = tensor.dim %arg0, %c : tensor<2x?xf32>
+         %5 = tensor.extract %x[%i] : tensor<2xi32>
+         %6 = tensor.from_elements %i, %c : tensor<2xindex>
+         %7 = shape.shape_of %arg0 : tensor<2x?xf32> -> tensor<2xindex>
+         %8 = shape.const_shape [1, 2] : tensor<2xindex>
+         %w = shape.cstr_broadcastable %7, %8 : tensor<2xindex>, tensor<2xindex>
+         %9 = shape.assuming %w -> (tensor<2xi32>) { shape.assuming_yield %x : tensor<2xi32> }
+         %10 = scf.for %k = %i to %c step %c iter_args(%a = %x) -> (tensor<2xi32>) {
+           %v = tensor.insert %5 into %a[%k] : tensor<2xi32>
+           scf.yield %v : tensor<2xi32>
+         }
+         %11 = func.constant @g : (tensor<2xi32>) -> tensor<2xi32>
+         %12 = call_indirect %11(%x) : (tensor<2xi32>) -> tensor<2xi32>
+         %13 = chlo.broadcast_add %x, %x {broadcast_dimensions = array<i64: 0>} : (tensor<2xi32>, tensor<2xi32>) -> tensor<2xi32>
+         check.expect_eq_const %x, dense<1> : tensor<2xi32>
+         check.expect_close %x, %x, max_ulp_difference = 3 : tensor<2xi32>, tensor<2xi32>
+         %14 = interpreter.probe %x, probe_id = \"p\" : tensor<2xi32>
+         return }",
+    );
+    for line in [
+        "\"arith.addi\"(%i, %c) <{overflowFlags = #arith.overflow<nsw>}> : (index, index) -> index",
+        "\"arith.cmpi\"(%i, %c) <{predicate = 2 : i64}> : (index, index) -> i1",
+        "\"tensor.dim\"(%arg0, %c) : (tensor<2x?xf32>, index) -> index",
+        "\"check.expect_eq_const\"(%x) <{value = dense<1> : tensor<2xi32>}> : (tensor<2xi32>) -> ()",
+        "\"check.expect_close\"(%x, %x) <{max_ulp_difference = 3 : ui64}>",
+        "\"chlo.broadcast_add\"(%x, %x) <{broadcast_dimensions = array<i64: 0>}>",
+    ] {
+        // As the printer names them.
+        let line = line.replace("%i", "%arg1").replace("%x", "%arg2").replace("%c", "%0");
+        assert!(out.contains(&line), "{line}\nisn't in\n{out}");
+    }
+}
+
+#[test]
+fn modules_inside_and_blobs_beside() {
+    let out = printed(
+        "module @outer attributes {a.b = @x::@y} {
+           module @inner {
+             sdy.mesh @m = <[\"x\"=2]>
+             func.func private @g(%arg0: tensor<2xf32> {a.c}) -> tensor<2xf32>
+             func.func @h(%arg0: tensor<2xf32>) -> tensor<2xf32> {
+               %0 = call @g(%arg0) : (tensor<2xf32>) -> tensor<2xf32>
+               return {a.d} %0 : tensor<2xf32>
+             }
+           }
+         }
+         {-# dialect_resources: { builtin: { blob: \"0x04000000000000000000803F\" } } #-}",
+    );
+    assert!(out.contains("\"builtin.module\"() <{sym_name = \"inner\"}>"), "{out}");
+    assert!(out.contains("func.return {a.d} %0 : tensor<2xf32>"), "{out}");
+    assert!(out.ends_with("0x04000000000000000000803F\" } } #-}\n"), "{out}");
+}

@@ -10,6 +10,22 @@ use super::{Cx, Work, complex_factor, flops_only};
 pub(super) fn work(cx: Cx, kind: &Convolution) -> Work {
     match kind {
         Convolution::Conv(op) => conv(cx, op).unwrap_or_default(),
+        // Without the padding, all sizes of the result are as large as the type says.
+        Convolution::DynamicConv(op) => conv(
+            cx,
+            &Conv {
+                strides: op.strides.clone(),
+                padding: None,
+                lhs_dilation: op.lhs_dilation.clone(),
+                rhs_dilation: op.rhs_dilation.clone(),
+                reversal: op.reversal.clone(),
+                dims: op.dims.clone(),
+                feature_groups: op.feature_groups,
+                batch_groups: op.batch_groups,
+                precision: op.precision.clone(),
+            },
+        )
+        .unwrap_or_default(),
     }
 }
 

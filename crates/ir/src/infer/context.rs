@@ -4,8 +4,8 @@ use std::fmt::Write;
 
 use crate::ops::{Arity, Creation, Op, dense_i64};
 use crate::{
-    DYNAMIC, Dims, ElementType, FuncId, Interner, Module, NumberKind, RegionId, Symbol, TensorType,
-    Type, TypeId, ValueId,
+    AttrsId, DYNAMIC, Dims, ElementType, FuncId, Interner, Module, NumberKind, RegionId, Symbol,
+    TensorType, Type, TypeId, ValueId,
 };
 
 use super::{FuncTable, InferredType};
@@ -52,6 +52,8 @@ pub(super) struct Cx<'a> {
     /// The result types that the program gives, if any.
     pub declared: Option<&'a [TypeId]>,
     pub funcs: Option<&'a FuncTable>,
+    /// The attributes of the op that aren't its fields.
+    pub attrs: AttrsId,
     pub errors: Vec<String>,
 }
 
@@ -232,7 +234,8 @@ impl<'a> Cx<'a> {
         declared: Option<&'a [TypeId]>,
         funcs: Option<&'a FuncTable>,
     ) -> Self {
-        Cx { module, operands, regions, declared, funcs, errors: Vec::new() }
+        let attrs = AttrsId::EMPTY;
+        Cx { module, operands, regions, declared, funcs, attrs, errors: Vec::new() }
     }
 
     /// The type of an operand.

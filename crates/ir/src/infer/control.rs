@@ -1,7 +1,7 @@
 //! Control flow.
 
 use crate::ops::Control;
-use crate::{ElementType, FuncId, Type, TypeId};
+use crate::{ElementType, FuncId, Item, Type, TypeId};
 
 use super::InferredType;
 use super::context::kinds::BOOL;
@@ -42,12 +42,25 @@ pub(super) fn infer(cx: &mut Cx, kind: &Control) -> Found {
         Control::Return | Control::FuncReturn | Control::SdyReturn => Some(Vec::new()),
         Control::Call(op) => {
             let Some(func) = cx.func(op.callee.0) else {
+                if has_modules(cx) {
+                    // It may be a function of a module inside, which is kept whole.
+                    return cx.all_given();
+                }
                 complain!(cx, "there is no function '@{}'", cx.module.str(op.callee.0));
                 return None;
             };
             call(cx, func)
         }
     }
+}
+
+/// Whether a module lies in the module.
+fn has_modules(cx: &Cx) -> bool {
+    let module = cx.module;
+    module.items.iter().any(|item| match item {
+        Item::Op(op) => module.op_name(*op) == "builtin.module",
+        Item::Func(_) | Item::Mesh(_) => false,
+    })
 }
 
 /// Results of a call: operands and results are those of the function's signature.

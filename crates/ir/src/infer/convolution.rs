@@ -1,9 +1,10 @@
 //! Convolutions.
 
-use crate::ops::{Conv, Convolution};
+use crate::ops::{Conv, Convolution, DynamicConv};
 use crate::{DYNAMIC, Dims, TensorType};
 
 use super::InferredType;
+use super::context::kinds::INT;
 use super::context::{Cx, Found, compatible_dim, size};
 use super::dot::precision;
 use super::window::{WindowFields, places, window};
@@ -11,6 +12,7 @@ use super::window::{WindowFields, places, window};
 pub(super) fn infer(cx: &mut Cx, kind: &Convolution) -> Found {
     match kind {
         Convolution::Conv(op) => conv(cx, op),
+        Convolution::DynamicConv(op) => dynamic_conv(cx, op),
     }
 }
 
@@ -33,6 +35,46 @@ fn multiple(cx: &mut Cx, what: &str, dim: i64, groups: i64, name: &str) {
         dim == DYNAMIC || dim % groups == 0,
         "{what} dimension is {dim}, not a multiple of {name} {groups}"
     );
+}
+
+/// As a convolution; the padding decides the spatial sizes, unless it is a constant.
+fn dynamic_conv(cx: &mut Cx, op: &DynamicConv) -> Found {
+    let spatial = op.dims.input_spatial.len();
+    let padding = cx.tensor(2, "padding")?;
+    cx.kind(padding, "padding", INT);
+    let wanted = [spatial as i64, 2];
+    cx.same_shape(("padding", &padding.dims), ("the pairs of the spatial dimensions", &wanted))?;
+    let pairs = cx
+        .constant_dims(2)
+        .filter(|flat| flat.len() == 2 * spatial)
+        .map(|flat| flat.chunks_exact(2).map(|pair| [pair[0], pair[1]]).collect());
+    let known = pairs.is_some();
+    let found = conv(
+        cx,
+        &Conv {
+            // More than there are dimensions of are taken, as StableHLO does.
+            strides: op
+                .strides
+                .as_ref()
+                .map(|strides| strides.iter().copied().take(spatial.max(1)).collect()),
+            padding: pairs,
+            lhs_dilation: op.lhs_dilation.clone(),
+            rhs_dilation: op.rhs_dilation.clone(),
+            reversal: op.reversal.clone(),
+            dims: op.dims.clone(),
+            feature_groups: op.feature_groups,
+            batch_groups: op.batch_groups,
+            precision: op.precision.clone(),
+        },
+    )?;
+    let [InferredType::TensorOr(ty)] = &found[..] else { return None };
+    let mut ty = ty.clone();
+    if !known {
+        for &dim in &op.dims.output_spatial {
+            ty.dims[dim as usize] = DYNAMIC;
+        }
+    }
+    Some(vec![InferredType::TensorOr(ty)])
 }
 
 fn conv(cx: &mut Cx, op: &Conv) -> Found {

@@ -1,7 +1,8 @@
 //! Constants and iotas.
 
 use crate::ops::Creation;
-use crate::{Dense, DenseData, TensorType, Type};
+use crate::quant::QuantType;
+use crate::{Dense, DenseData, ElementType, TensorType, Type};
 
 use super::InferredType;
 use super::context::kinds::{COMPLEX, FLOAT, INT, QUANTIZED};
@@ -49,6 +50,17 @@ pub(super) fn constant(cx: &mut Cx, value: &Dense) -> Found {
             ),
             DenseData::Resource(_) | DenseData::Text(_) => {}
         }
+    }
+    // A quantized constant is given by the integers that are stored.
+    if let (Some(declared), Type::Tensor(stored)) = (cx.declared, cx.module.ty(value.ty))
+        && let Some(Type::Tensor(given)) = declared.first().map(|&id| cx.module.ty(id))
+        && let ElementType::Quantized(text) = given.element
+        && let Some(Ok(quant)) = QuantType::parse(cx.module.str(text))
+        && stored.element.is_integer()
+        && stored.element.bits() == quant.width
+        && stored.dims == given.dims
+    {
+        return Some(vec![InferredType::Given]);
     }
     Some(vec![InferredType::Known(value.ty)])
 }

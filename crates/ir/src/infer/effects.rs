@@ -38,13 +38,13 @@ pub(super) fn infer(cx: &mut Cx, kind: &Effects) -> Found {
         }
         Effects::Send(op) => {
             sent(cx)?;
-            channel(cx, op.channel, op.host, 2);
+            channel(cx, op.channel, op.host == Some(true), 2);
             transfers(cx, op.pairs.as_ref());
             Some(vec![InferredType::Token])
         }
         Effects::Recv(op) => {
             token(cx, 0);
-            channel(cx, op.channel, op.host, 3);
+            channel(cx, op.channel, op.host == Some(true), 3);
             transfers(cx, op.pairs.as_ref());
             received(cx, cx.declared?)
         }

@@ -1,7 +1,7 @@
 //! Elementwise ops.
 
-use crate::ops::{Compare, CompareType, Elementwise, Map, ReducePrecision};
-use crate::{ElementType, NumberKind, TensorType};
+use crate::ops::{Elementwise, Map, ReducePrecision};
+use crate::{ElementType, TensorType};
 
 use super::InferredType;
 use super::context::kinds::{ANY, BOOL, COMPLEX, FLOAT, INT, QUANTIZED, SIGNED};
@@ -82,7 +82,7 @@ pub(super) fn infer(cx: &mut Cx, kind: &Elementwise) -> Found {
         E::Complex => complex(cx),
         E::Clamp => clamp(cx),
         E::Select => select(cx),
-        E::Compare(op) => compare(cx, op),
+        E::Compare(_) => compare(cx),
         E::ReducePrecision(op) => reduce_precision(cx, op),
         E::Map(op) => map(cx, op),
     }
@@ -156,21 +156,10 @@ fn select(cx: &mut Cx) -> Found {
     like(&merged(a, b))
 }
 
-fn compare(cx: &mut Cx, op: &Compare) -> Found {
+/// What the elements are compared as isn't checked: programs from before the types had signs say
+/// `UNSIGNED` of any.
+fn compare(cx: &mut Cx) -> Found {
     let (a, b) = pair(cx, ANY)?;
-    let fits = match (op.compare_type, a.element.kind()) {
-        (None | Some(CompareType::NoType), _) | (_, NumberKind::Quantized) => true,
-        (Some(CompareType::Float), kind) => {
-            matches!(kind, NumberKind::Float | NumberKind::Complex)
-        }
-        (Some(CompareType::TotalOrder), kind) => kind == NumberKind::Float,
-        (Some(CompareType::Signed), kind) => kind == NumberKind::Signed,
-        (Some(CompareType::Unsigned), kind) => {
-            matches!(kind, NumberKind::Unsigned | NumberKind::Bool)
-        }
-    };
-    let given = op.compare_type.map_or("", CompareType::text);
-    check!(cx, fits, "compares elements of type {} as {given}", cx.show_element(a.element));
     element(&merged(a, b), ElementType::I1)
 }
 

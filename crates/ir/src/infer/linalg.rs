@@ -4,14 +4,14 @@ use crate::ops::{Fft, FftType, Linalg, TransposeKind, TriangularSolve};
 use crate::{ElementType, TensorType};
 
 use super::InferredType;
-use super::context::kinds::{COMPLEX, FLOAT};
+use super::context::kinds::{COMPLEX, FLOAT, QUANTIZED};
 use super::context::{Cx, Found, compatible_dim, dims_text, like, real_part, size};
 
 pub(super) fn infer(cx: &mut Cx, kind: &Linalg) -> Found {
     match kind {
         Linalg::Cholesky(_) => {
             let a = cx.tensor(0, "a")?;
-            cx.kind(a, "a", FLOAT | COMPLEX);
+            cx.kind(a, "a", FLOAT | COMPLEX | QUANTIZED);
             square(cx, a)?;
             like(a)
         }

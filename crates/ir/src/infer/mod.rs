@@ -23,6 +23,8 @@ mod indexing;
 mod linalg;
 mod movement;
 mod normalization;
+mod opaque;
+mod quantized;
 mod random;
 mod reducer;
 mod reduction;
@@ -129,7 +131,7 @@ pub fn check(
     regions: &[RegionId],
     results: &[TypeId],
 ) -> Result<(), Vec<String>> {
-    check_with(module, None, op, operands, regions, results)
+    check_with(Cx::new(module, operands, regions, Some(results), None), op)
 }
 
 /// [`check`] for an op of the module.
@@ -148,7 +150,9 @@ pub(crate) fn check_op_with(
 ) -> Result<(), Vec<String>> {
     let results: smallvec::SmallVec<[TypeId; 4]> =
         module.results(op).iter().map(|&value| module.value_type(value)).collect();
-    check_with(module, funcs, module.kind(op), module.operands(op), module.regions(op), &results)
+    let mut cx = Cx::new(module, module.operands(op), module.regions(op), Some(&results), funcs);
+    cx.attrs = module.op(op).attrs;
+    check_with(cx, module.kind(op))
 }
 
 /// Whether a complaint is about a region that is empty or has no terminator.
@@ -157,19 +161,15 @@ pub(crate) fn is_about_ends(message: &str) -> bool {
         && (message.ends_with(context::IS_EMPTY) || message.ends_with(context::NO_RETURN))
 }
 
-fn check_with(
-    module: &Module,
-    funcs: Option<&FuncTable>,
-    op: &Op,
-    operands: &[ValueId],
-    regions: &[RegionId],
-    results: &[TypeId],
-) -> Result<(), Vec<String>> {
-    let mut cx = Cx::new(module, operands, regions, Some(results), funcs);
+fn check_with(mut cx: Cx, op: &Op) -> Result<(), Vec<String>> {
+    let results = cx.declared.unwrap_or_default();
     arity(&mut cx, op);
     let count = op.info().results;
     if !count.fits(results.len()) {
         complain!(cx, "has {} results, {count}", results.len());
+    }
+    if cx.errors.is_empty() {
+        quantized::check(&mut cx, op);
     }
     if cx.errors.is_empty()
         && let Some(found) = dispatch(&mut cx, op)
@@ -209,6 +209,10 @@ fn dispatch(cx: &mut Cx, op: &Op) -> Found {
         Op::Effects(kind) => effects::infer(cx, kind),
         Op::Custom(kind) => custom::infer(cx, kind),
         // Their types are HLO's; conversion to StableHLO takes them away.
-        Op::Hlo(_) | Op::Opaque(_) => cx.all_given(),
+        Op::Hlo(_) => cx.all_given(),
+        Op::Opaque(op) => {
+            opaque::check(cx, op);
+            cx.all_given()
+        }
     }
 }

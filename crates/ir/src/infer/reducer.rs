@@ -3,6 +3,7 @@
 use crate::{ElementType, NumberKind};
 
 use super::context::{Cx, compatible_dims, compatible_element, promotable};
+use super::quantized;
 
 /// What a body combines: the values' elements and the initial value's.
 pub(super) struct Reduced {
@@ -70,7 +71,8 @@ pub(super) fn reducer(
         );
         check!(
             cx,
-            promotable(input.init, result.element),
+            promotable(input.init, result.element)
+                && quantized::promotable(cx, input.init, result.element),
             "the body returns {}, the initial value has {}",
             cx.show(returns[at]),
             cx.show_element(input.init)
@@ -78,7 +80,8 @@ pub(super) fn reducer(
         let taken = module.ty(params[n + at]).as_tensor()?;
         check!(
             cx,
-            promotable(input.input, taken.element),
+            promotable(input.input, taken.element)
+                && quantized::promotable(cx, input.input, taken.element),
             "parameter {} of the body has type {}, the input has elements of {}",
             n + at,
             cx.show(params[n + at]),

@@ -1,7 +1,7 @@
 //! Sorts.
 
 use crate::ops::{Sort, Sorting};
-use crate::{DYNAMIC, ElementType};
+use crate::{DYNAMIC, ElementType, Type};
 
 use super::context::kinds::{BOOL, FLOAT, INT};
 use super::context::{Cx, Found, compatible_element, merge_dims, tensor};
@@ -12,6 +12,9 @@ pub(super) fn infer(cx: &mut Cx, kind: &Sorting) -> Found {
     match kind {
         Sorting::Sort(op) => sort(cx, op),
         Sorting::TopK(op) => {
+            if let Type::Unranked(_) = cx.module.ty(cx.operand_type(0)) {
+                return cx.all_given();
+            }
             let x = cx.tensor(0, "operand")?;
             cx.kind(x, "operand", BOOL | INT | FLOAT);
             require!(cx, x.rank() >= 1, "operand has rank 0, less than 1");

@@ -175,7 +175,8 @@ impl Field for i32 {
     }
 }
 
-/// A flag: absent or `false` is the same.
+/// A flag that must be there; one that may be absent is an `Option`, since absent and `false` are
+/// told apart in generic form.
 impl Field for bool {
     const EXPECTED: &'static str = "a boolean";
     fn read(attr: &Attr, _: &Interner) -> Option<Self> {
@@ -184,9 +185,6 @@ impl Field for bool {
             Attr::Unit => Some(true),
             _ => None,
         }
-    }
-    fn absent() -> Option<Self> {
-        Some(false)
     }
     fn view(&self) -> Option<FieldRef<'_>> {
         Some(FieldRef::Bool(*self))

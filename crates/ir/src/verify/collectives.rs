@@ -8,41 +8,44 @@ use crate::{OpId, ShardingId};
 use super::Complaints;
 use super::shardings::complaints_about;
 
+/// The sharding that an op states for its result.
+fn stated(kind: &Sdy) -> Option<ShardingId> {
+    match kind {
+        Sdy::ShardingConstraint(op) => Some(op.sharding),
+        Sdy::Reshard(op) => Some(op.sharding),
+        Sdy::DataFlowEdge(op) => op.sharding,
+        Sdy::SdyAllGather(op) => Some(op.out),
+        Sdy::SdyAllSlice(op) => Some(op.out),
+        Sdy::SdyAllToAll(op) => Some(op.out),
+        Sdy::SdyCollectivePermute(op) => Some(op.out),
+        Sdy::SdyAllReduce(op) => Some(op.out),
+        Sdy::SdyReduceScatter(op) => Some(op.out),
+        Sdy::ShardedToUnreduced(op) => Some(op.out),
+        Sdy::ReplicatedToUnreduced(op) => Some(op.out),
+        Sdy::ManualComputation(_)
+        | Sdy::NamedComputation(_)
+        | Sdy::ShardingGroup(_)
+        | Sdy::SdyConstant(_)
+        | Sdy::PropagationBarrier(_) => None,
+    }
+}
+
 /// Checks the shardings that an op states.
 pub(super) fn verify(complaints: &mut Complaints, op: OpId) {
     let module = complaints.module;
     let Op::Sdy(kind) = module.kind(op) else { return };
-    let stated = match kind {
-        Sdy::ShardingConstraint(op) => op.sharding,
-        Sdy::Reshard(op) => op.sharding,
-        Sdy::DataFlowEdge(op) => match op.sharding {
-            Some(sharding) => sharding,
-            None => return,
-        },
-        Sdy::SdyAllGather(op) => op.out,
-        Sdy::SdyAllSlice(op) => op.out,
-        Sdy::SdyAllToAll(op) => op.out,
-        Sdy::SdyCollectivePermute(op) => op.out,
-        Sdy::SdyAllReduce(op) => op.out,
-        Sdy::SdyReduceScatter(op) => op.out,
-        Sdy::ShardedToUnreduced(op) => op.out,
-        Sdy::ReplicatedToUnreduced(op) => op.out,
-        Sdy::NamedComputation(named) => {
-            let lists = [
-                (&named.in_shardings, module.operands(op), "in_shardings"),
-                (&named.out_shardings, module.results(op), "out_shardings"),
-            ];
-            for (list, values, name) in lists {
-                let Some(list) = list else { continue };
-                per_value(complaints, op, name, &list.0, values);
-            }
-            return;
+    if let Sdy::NamedComputation(named) = kind {
+        let lists = [
+            (&named.in_shardings, module.operands(op), "in_shardings"),
+            (&named.out_shardings, module.results(op), "out_shardings"),
+        ];
+        for (list, values, name) in lists {
+            let Some(list) = list else { continue };
+            per_value(complaints, op, name, &list.0, values);
         }
-        Sdy::ManualComputation(_)
-        | Sdy::ShardingGroup(_)
-        | Sdy::SdyConstant(_)
-        | Sdy::PropagationBarrier(_) => return,
-    };
+        return;
+    }
+    let Some(stated) = stated(kind) else { return };
     let (Some(&operand), Some(&result)) = (module.operands(op).first(), module.results(op).first())
     else {
         return;
@@ -59,10 +62,14 @@ pub(super) fn verify(complaints: &mut Complaints, op: OpId) {
     {
         complaints.op(op, "the sharding of the result isn't the one that the op states");
     }
-    // An operand without a sharding is replicated.
     let Some(mesh) = module.meshes.get(out.mesh).map(|def| &def.mesh) else { return };
+    // An operand without a sharding has that which its op states; else it is replicated.
+    let above = module.defining_op(operand).and_then(|op| match module.kind(op) {
+        Op::Sdy(kind) => self::stated(kind),
+        _ => None,
+    });
     let replicated;
-    let operand = match module.value_sharding(operand) {
+    let operand = match module.value_sharding(operand).or(above.map(|id| module.sharding(id))) {
         Some(sharding) => sharding,
         None => {
             replicated = TensorSharding::fully_replicated(out.mesh, out.rank());

@@ -95,7 +95,7 @@ fn can_split(module: &Module, op: OpId, rule: &OpRule, factor: usize) -> bool {
                 || conv.dims.kernel_spatial.iter().any(|&dim| has(1, dim));
             (!grouped || is_batch) && !is_spatial
         }
-        Op::Random(_) | Op::Effects(_) => false,
+        Op::Convolution(Convolution::DynamicConv(_)) | Op::Random(_) | Op::Effects(_) => false,
         Op::Elementwise(_)
         | Op::Creation(_)
         | Op::Dot(_)

@@ -13,7 +13,11 @@ pub(super) fn rule(
     kind: &Convolution,
     conservative: bool,
 ) -> Option<OpRule> {
-    let Convolution::Conv(conv) = kind;
+    let conv = match kind {
+        Convolution::Conv(conv) => conv,
+        // How windows lie depends on a run-time value.
+        Convolution::DynamicConv(_) => return None,
+    };
     let &[lhs, rhs] = module.operands(op) else { return None };
     let out = *module.results(op).first()?;
     let numbers = &conv.dims;

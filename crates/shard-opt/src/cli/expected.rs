@@ -2,10 +2,13 @@
 //!
 //! `// expected-error@+1 {{text}}` announces an error whose message contains `text` on the next
 //! line; so do `expected-warning`, `expected-remark` and `expected-note`, with `@-N`, `@above`,
-//! `@below` or `@unknown` for other places, and without any for the line of the comment.
+//! `@below` or `@unknown` for other places, and without any for the line of the comment. In
+//! `expected-error-re` and the like, what stands between `{{` and `}}` inside of the text is a
+//! regular expression.
 
 use std::ops::Range;
 
+use regex::Regex;
 use shard_ir::{Diagnostic, Place, Severity};
 use shard_opt::render::{line_and_column, severity_word};
 
@@ -21,6 +24,8 @@ struct Expected {
     /// Line in the whole input, from 1; `None` for `@unknown`.
     line: Option<usize>,
     text: String,
+    /// The text as a pattern, of `expected-error-re`.
+    pattern: Option<Regex>,
     /// Where the comment stands in the whole input.
     offset: usize,
     met: bool,
@@ -39,9 +44,8 @@ impl Expectations {
             if let Ok(text) = std::str::from_utf8(line) {
                 for (at, _) in text.match_indices(PREFIX) {
                     let rest = &text[at + PREFIX.len()..];
-                    if let Some((kind, line, text)) = read(rest, first + index) {
-                        let text = text.to_owned();
-                        wanted.push(Expected { kind, line, text, offset: start + at, met: false });
+                    if let Some(read) = read(rest, first + index) {
+                        wanted.push(Expected { offset: start + at, ..read });
                     }
                 }
             }
@@ -89,17 +93,26 @@ impl Expectations {
             !expected.met
                 && expected.kind == kind
                 && expected.line == line
-                && message.contains(&expected.text)
+                && match &expected.pattern {
+                    Some(pattern) => pattern.is_match(message),
+                    None => message.contains(&expected.text),
+                }
         });
         found.map(|expected| expected.met = true).is_some()
     }
 }
 
-/// What follows `expected-` in line `here`: the kind, the line meant, and the text.
-fn read(rest: &str, here: usize) -> Option<(&'static str, Option<usize>, &str)> {
+/// What follows `expected-` in line `here`: the kind, the line meant, and the text. The text of a
+/// pattern ends at the last `}}` of the line, any other at the first.
+fn read(rest: &str, here: usize) -> Option<Expected> {
     let kind = KINDS.into_iter().find(|kind| rest.starts_with(kind))?;
-    let (place, rest) = rest[kind.len()..].split_once("{{")?;
-    let (text, _) = rest.split_once("}}")?;
+    let rest = &rest[kind.len()..];
+    let (is_pattern, rest) = match rest.strip_prefix("-re") {
+        Some(rest) => (true, rest),
+        None => (false, rest),
+    };
+    let (place, rest) = rest.split_once("{{")?;
+    let (text, _) = if is_pattern { rest.rsplit_once("}}") } else { rest.split_once("}}") }?;
     let line = match place.trim() {
         "" => Some(here),
         "@above" => Some(here - 1),
@@ -110,12 +123,37 @@ fn read(rest: &str, here: usize) -> Option<(&'static str, Option<usize>, &str)> 
             Some(here.checked_add_signed(distance)?)
         }
     };
-    Some((kind, line, text))
+    let pattern = if is_pattern { Some(pattern(text)?) } else { None };
+    Some(Expected { kind, line, text: text.to_owned(), pattern, offset: 0, met: false })
+}
+
+/// A text with regular expressions between `{{` and `}}`.
+fn pattern(text: &str) -> Option<Regex> {
+    let mut pattern = String::new();
+    let mut rest = text;
+    while let Some((literal, after)) = rest.split_once("{{") {
+        let (expression, after) = after.split_once("}}")?;
+        pattern.push_str(&regex::escape(literal));
+        pattern.push_str(&format!("(?:{expression})"));
+        rest = after;
+    }
+    pattern.push_str(&regex::escape(rest));
+    Regex::new(&pattern).ok()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn patterns_match() {
+        let found = read("error-re@+1 {{axis {{[a-z]+}} of (4) {{\\d+}}}} rest", 1).unwrap();
+        assert_eq!((found.kind, found.line), ("error", Some(2)));
+        let pattern = found.pattern.expect("a pattern");
+        assert!(pattern.is_match("the axis data of (4) 12 devices"));
+        assert!(!pattern.is_match("the axis 1 of (4) 12 devices"));
+        assert!(read("error-re {{a {{(}} b}}", 1).is_none());
+    }
 
     #[test]
     fn comments_are_read() {

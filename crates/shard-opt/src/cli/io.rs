@@ -29,6 +29,15 @@ impl Format {
     }
 }
 
+/// How diagnostics are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum DiagnosticsFormat {
+    /// As text, for people
+    Text,
+    /// An object a line, for programs
+    Json,
+}
+
 /// Options of every command that reads a program.
 #[derive(Debug, Args)]
 pub(crate) struct InputArgs {
@@ -38,6 +47,9 @@ pub(crate) struct InputArgs {
     /// The input's format, where its text doesn't tell (HLO text starts with HloModule)
     #[arg(long, value_name = "FORMAT", value_enum)]
     pub input_format: Option<Format>,
+    /// How diagnostics are written to standard error
+    #[arg(long, value_name = "FORMAT", value_enum, default_value = "text")]
+    pub diagnostics: DiagnosticsFormat,
 }
 
 /// A program's text as it was read.
@@ -49,6 +61,8 @@ pub(crate) struct Source {
     pub bytes: Vec<u8>,
     /// What it is written in, if that was stated.
     pub format: Option<shard_text::Format>,
+    /// How what is wrong with it is written.
+    pub diagnostics: DiagnosticsFormat,
 }
 
 impl Source {
@@ -67,7 +81,8 @@ impl Source {
                 ("<stdin>".to_owned(), bytes)
             }
         };
-        Ok(Source { name, bytes, format: args.input_format.map(Format::of_text) })
+        let format = args.input_format.map(Format::of_text);
+        Ok(Source { name, bytes, format, diagnostics: args.diagnostics })
     }
 
     /// What it is written in.
@@ -92,7 +107,11 @@ impl Source {
 
     /// Says a diagnostic on standard error.
     pub fn say(&self, diagnostic: &Diagnostic) {
-        say(&render::render(diagnostic, self.input(), style()));
+        let style = match self.diagnostics {
+            DiagnosticsFormat::Text => style(),
+            DiagnosticsFormat::Json => Style::Json,
+        };
+        say(&render::render(diagnostic, self.input(), style));
     }
 
     /// Says all diagnostics; fails if one is an error.

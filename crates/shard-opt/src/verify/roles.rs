@@ -376,11 +376,11 @@ impl Walk<'_> {
                         self.bound(operands[1], whole - size + 1);
                     }
                 }
-                self.order(operands[1], gather.sorted, false);
+                self.order(operands[1], gather.sorted == Some(true), false);
                 self.pass(&operands[..1], results[0]);
             }
             Indexing::DynamicGather(gather) => {
-                self.order(operands[1], gather.sorted, false);
+                self.order(operands[1], gather.sorted == Some(true), false);
                 self.pass(&operands[..1], results[0]);
             }
             Indexing::Scatter(scatter) => {
@@ -392,7 +392,11 @@ impl Walk<'_> {
                         self.bound(operands[inputs], whole);
                     }
                 }
-                self.order(operands[inputs], scatter.sorted, scatter.unique);
+                self.order(
+                    operands[inputs],
+                    scatter.sorted == Some(true),
+                    scatter.unique == Some(true),
+                );
                 for (index, &result) in results.iter().enumerate() {
                     self.pass(&[operands[index], operands[inputs + 1 + index]], result);
                 }

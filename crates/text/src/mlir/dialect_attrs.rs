@@ -3,7 +3,7 @@
 
 use shard_ir::ops::{ConvDims, DotDims, GatherDims, MeshAxes, ScatterDims};
 use shard_ir::sharding::{AxisList, Groups, Mesh, MeshAxis};
-use shard_ir::{Attr, Channel, Dims, MeshId};
+use shard_ir::{Attr, Channel, Dims, MeshId, Symbol};
 use smallvec::SmallVec;
 
 use super::parser::{Parser, Read};
@@ -47,7 +47,20 @@ impl<'a> Parser<'a> {
             self.balanced("attribute")?;
         }
         let text = self.c.slice_from(start);
-        Ok(Attr::Text(self.without_aliases(text)))
+        let text = self.without_aliases(text);
+        let spelling = self.m.str(text);
+        let wrong = match spelling.strip_prefix("#stablehlo.") {
+            Some(rest) if rest.starts_with("dot_algorithm<") => wrong_algorithm(rest),
+            Some(rest) if rest.starts_with("result_accuracy<") => wrong_accuracy(rest),
+            _ => None,
+        };
+        match wrong {
+            Some(message) => {
+                let end = self.c.pos();
+                self.error(start..end, message)
+            }
+            None => Ok(Attr::Text(text)),
+        }
     }
 
     /// `VALUE>` of an enumeration.
@@ -252,6 +265,10 @@ impl<'a> Parser<'a> {
         let mesh = if self.c.peek() == b'@' {
             let at = self.c.pos();
             let name = self.symbol_name()?;
+            if self.m.find_mesh(self.m.str(name)).is_none() && self.is_func(name) {
+                // Any symbol will do for StableHLO; what isn't a mesh says nothing of groups.
+                return Ok(None);
+            }
             self.mesh_named(name, at)?
         } else {
             let at = self.c.pos();
@@ -294,6 +311,20 @@ impl<'a> Parser<'a> {
         })?;
         self.expect(b'>')?;
         Ok(modelled.then_some(Groups::Axes { mesh, axes }))
+    }
+
+    /// Whether a function of the name is declared somewhere in the text.
+    fn is_func(&self, name: Symbol) -> bool {
+        let text = self.c.text();
+        let generic = format!("sym_name = \"{}\"", self.m.str(name));
+        if memchr::memmem::find(text.as_bytes(), generic.as_bytes()).is_some() {
+            return true;
+        }
+        let needle = format!("@{}(", self.m.str(name));
+        memchr::memmem::find_iter(text.as_bytes(), needle.as_bytes()).any(|at| {
+            let line = text[..at].rfind('\n').map_or(0, |end| end + 1);
+            text[line..at].trim_start().starts_with("func.func ")
+        })
     }
 
     /// `#stablehlo.mesh<axes = [#stablehlo.mesh_axis<name = "x", size = 2>], device_ids = ...>`.
@@ -349,4 +380,67 @@ impl<'a> Parser<'a> {
     pub(crate) fn mesh_axes(&mut self, mesh: MeshId, raw: &[RawAxis]) -> Read<MeshAxes> {
         Ok(MeshAxes { mesh, axes: self.resolve_axes_list(raw, mesh)? })
     }
+}
+
+/// The value of a field in the text of an attribute.
+fn field<'t>(text: &'t str, name: &str) -> Option<&'t str> {
+    let mut rest = text;
+    while let Some(at) = rest.find(name) {
+        let before = rest[..at].chars().next_back();
+        rest = &rest[at + name.len()..];
+        let Some(value) = rest.trim_start().strip_prefix('=') else { continue };
+        if before.is_some_and(|c| c.is_alphanumeric() || c == '_') {
+            continue;
+        }
+        let end = value.find([',', '>']).unwrap_or(value.len());
+        return Some(value[..end].trim());
+    }
+    None
+}
+
+/// What is wrong with `dot_algorithm<...>`: it must be one that some machine has.
+fn wrong_algorithm(text: &str) -> Option<String> {
+    let count = |name: &str| field(text, name).and_then(|value| value.parse::<i64>().ok());
+    let counts = ["lhs_component_count", "rhs_component_count", "num_primitive_operations"];
+    let [lhs_parts, rhs_parts, steps] = counts.map(count);
+    for (name, count) in counts.iter().zip([lhs_parts, rhs_parts, steps]) {
+        if count.is_some_and(|count| count < 1) {
+            return Some(format!("{name} is {}, not positive", count.unwrap_or(0)));
+        }
+    }
+    let types = ["lhs_precision_type", "rhs_precision_type", "accumulation_type"];
+    let [lhs, rhs, sum] = types.map(|name| field(text, name).unwrap_or(""));
+    let fast = field(text, "allow_imprecise_accumulation") == Some("true");
+    let is_f8 = |ty: &str| ty.starts_with("f8E");
+    let steps = steps.unwrap_or(1);
+    let known = match (lhs, rhs, sum) {
+        (lhs, rhs, "f32") if is_f8(lhs) && is_f8(rhs) => steps == 1,
+        _ if fast => false,
+        ("f16", "f16", "f16" | "f32")
+        | ("bf16", "bf16", "bf16")
+        | ("f32", "f32", "f32")
+        | ("f64", "f64", "f64") => steps == 1,
+        ("bf16", "bf16", "f32") => matches!(steps, 1 | 3 | 6 | 9),
+        ("tf32", "tf32", "f32") => matches!(steps, 1 | 3),
+        _ => false,
+    };
+    let whole = lhs_parts.is_none_or(|n| n == 1) && rhs_parts.is_none_or(|n| n == 1);
+    (!known || !whole).then(|| {
+        format!(
+            "no machine is known to compute {lhs} x {rhs} to {sum} in {steps} steps{}",
+            if fast { " with imprecise sums" } else { "" }
+        )
+    })
+}
+
+/// What is wrong with `result_accuracy<...>`: tolerances belong to one mode.
+fn wrong_accuracy(text: &str) -> Option<String> {
+    let number = |name: &str| field(text, name).and_then(|value| value.parse::<f64>().ok());
+    let tolerances = ["atol", "rtol", "ulps"].map(|name| number(name).unwrap_or(0.0));
+    let mode = text.split("result_accuracy_mode<").nth(1)?.split('>').next()?;
+    if mode != "TOLERANCE" && tolerances.iter().any(|tolerance| *tolerance != 0.0) {
+        return Some(format!("a result accuracy of mode {mode} can't have tolerances"));
+    }
+    (tolerances.iter().any(|tolerance| *tolerance < 0.0))
+        .then(|| "the tolerances of a result accuracy can't be negative".to_owned())
 }

@@ -1,11 +1,11 @@
 //! The top of a program: the module, its functions, meshes and aliases.
 
 use shard_ir::{
-    Attr, AttrsId, BlockId, Diagnostic, Func, FuncResult, LocId, RegionId, ShardingId, Symbol,
-    Type, TypeId,
+    Attr, AttrsId, BlockId, Func, FuncResult, LocId, OpId, RegionId, ShardingId, Symbol, Type,
+    TypeId,
 };
 
-use super::parser::{Alias, AttrList, Fail, Parser, Read, Types};
+use super::parser::{Alias, AttrList, Fail, OpStart, Parser, Parts, Read, Types};
 use super::regions::RegionArg;
 
 /// An argument or a result in a signature.
@@ -13,6 +13,15 @@ struct Signed {
     ty: TypeId,
     attrs: AttrsId,
     sharding: Option<ShardingId>,
+}
+
+/// What a function says before its body.
+struct FuncHead {
+    visibility: Option<Symbol>,
+    name: Symbol,
+    args: Vec<Signed>,
+    results: Vec<Signed>,
+    attrs: AttrList,
 }
 
 impl<'a> Parser<'a> {
@@ -66,13 +75,7 @@ impl<'a> Parser<'a> {
             _ => {
                 let mut ahead = self.c.clone();
                 match ahead.ident() {
-                    "module" | "builtin.module" => {
-                        if inside {
-                            return self
-                                .error(start..start + 6, "modules in modules aren't supported");
-                        }
-                        return self.module(top);
-                    }
+                    "module" | "builtin.module" if !inside => return self.module(top),
                     "func.func" | "func" => return self.func(),
                     "sdy.mesh" => return self.mesh_op(start, false),
                     _ => {}
@@ -111,15 +114,14 @@ impl<'a> Parser<'a> {
         Ok(())
     }
 
-    /// `{-# ... #-}`: blobs beside the program. They aren't kept.
+    /// `{-# ... #-}`: blobs beside the program, kept as they are.
     fn file_metadata(&mut self) -> Read<()> {
         let at = self.c.pos();
         match memchr::memmem::find(self.c.rest_bytes(), b"#-}") {
             Some(len) => {
                 self.c.set_pos(at + len + 3);
-                let message = "the blobs beside the program aren't kept: constants that name one \
-                               can be read and printed, but not executed";
-                self.diagnostics.push(Diagnostic::warning(message).at(at..at + 3));
+                let text = self.c.slice_from(at);
+                self.m.resources = Some(self.m.symbol(text));
                 Ok(())
             }
             None => self.error(at..at + 3, "'{-#' is never closed by '#-}'"),
@@ -202,6 +204,14 @@ impl<'a> Parser<'a> {
     fn func(&mut self) -> Read<()> {
         let start = self.c.pos();
         self.c.ident();
+        let (names, head) = self.func_head()?;
+        let FuncHead { visibility, name, args, results, attrs } = head;
+        let body = if self.c.peek() == b'{' { Some(self.region(&names, true)?) } else { None };
+        self.finish_func(start, name, visibility, args, results, attrs, body)
+    }
+
+    /// What stands before the body, the keyword being read.
+    fn func_head(&mut self) -> Read<(Vec<RegionArg<'a>>, FuncHead)> {
         let visibility = ["public", "private", "nested"]
             .into_iter()
             .find(|word| self.c.eat_word(word))
@@ -259,8 +269,7 @@ impl<'a> Parser<'a> {
         if self.c.eat_word("attributes") {
             self.attr_dict(&mut attrs)?;
         }
-        let body = if self.c.peek() == b'{' { Some(self.region(&names, true)?) } else { None };
-        self.finish_func(start, name, visibility, args, results, attrs, body)
+        Ok((names, FuncHead { visibility, name, args, results, attrs }))
     }
 
     #[expect(clippy::too_many_arguments, reason = "the parts of a function as they were read")]
@@ -397,5 +406,85 @@ impl<'a> Parser<'a> {
             list.push(signed);
         }
         Ok(list)
+    }
+}
+
+/// What stands in a module that isn't the outermost: ops that are kept whole.
+impl<'a> Parser<'a> {
+    /// `func.func @name(args) -> results {...}`, the keyword being read.
+    pub(crate) fn nested_func(&mut self, start: &OpStart<'a>) -> Read<OpId> {
+        let (names, head) = self.func_head()?;
+        let mut parts = Parts::default();
+        let types = |list: &[Signed]| list.iter().map(|signed| signed.ty).collect();
+        let (inputs, results) = (types(&head.args), types(&head.results));
+        let ty = self.m.type_id(Type::Function { inputs, results });
+        let mut properties: AttrList = vec![
+            (self.m.symbol("function_type"), Attr::Type(ty)),
+            (self.m.symbol("sym_name"), Attr::String(head.name)),
+        ];
+        if let Some(visibility) = head.visibility {
+            properties.push((self.m.symbol("sym_visibility"), Attr::String(visibility)));
+        }
+        for (key, list) in [("arg_attrs", &head.args), ("res_attrs", &head.results)] {
+            let plain =
+                |signed: &Signed| signed.attrs == AttrsId::EMPTY && signed.sharding.is_none();
+            if !list.iter().all(plain) {
+                let dicts = list.iter().map(|signed| self.dict_of(signed)).collect();
+                properties.push((self.m.symbol(key), Attr::Array(dicts)));
+            }
+        }
+        parts.attrs = head.attrs;
+        // A declaration has a region with an empty block, as at the top.
+        let region = match self.c.peek() {
+            b'{' => self.region(&names, true)?,
+            _ => {
+                let region = self.m.new_region();
+                self.m.new_block(region);
+                region
+            }
+        };
+        parts.regions.push(region);
+        self.finish_foreign(start, properties, parts)
+    }
+
+    /// The attributes of an argument with its sharding among them.
+    fn dict_of(&mut self, signed: &Signed) -> Attr {
+        let mut list: AttrList = self.m.attrs(signed.attrs).to_vec();
+        if let Some(id) = signed.sharding {
+            list.push((self.m.symbol("sdy.sharding"), Attr::Sharding(id)));
+        }
+        Attr::Dict(self.sorted_id(list))
+    }
+
+    /// `module @name attributes {...} {...}`, the keyword being read.
+    pub(crate) fn nested_module(&mut self, start: &OpStart<'a>) -> Read<OpId> {
+        let mut parts = Parts::default();
+        let mut properties = AttrList::new();
+        if self.c.peek() == b'@' {
+            let name = self.symbol_name()?;
+            properties.push((self.m.symbol("sym_name"), Attr::String(name)));
+        }
+        if self.c.eat_word("attributes") {
+            self.attr_dict(&mut parts.attrs)?;
+        }
+        parts.regions.push(self.region(&[], true)?);
+        self.finish_foreign(start, properties, parts)
+    }
+
+    /// `sdy.mesh @name = <...>`, the keyword being read.
+    pub(crate) fn nested_mesh(&mut self, start: &OpStart<'a>) -> Read<OpId> {
+        let mut parts = Parts::default();
+        let name = self.symbol_name()?;
+        self.expect(b'=')?;
+        self.c.eat_str("#sdy.mesh");
+        self.c.skip_space();
+        let at = self.c.pos();
+        self.mesh_body()?;
+        let text = format!("#sdy.mesh{}", self.c.slice_from(at));
+        let mesh = Attr::Text(self.m.symbol(&text));
+        let properties =
+            vec![(self.m.symbol("mesh"), mesh), (self.m.symbol("sym_name"), Attr::String(name))];
+        self.optional_attr_dict(&mut parts.attrs)?;
+        self.finish_foreign(start, properties, parts)
     }
 }

@@ -591,7 +591,7 @@ impl<'a> Parser<'a> {
                     attrs.remove(at);
                 }
                 // An op without results may have a sharding of its effect.
-                Attr::ShardingPerValue(list) if parts.results.is_empty() && list.len() == 1 => {}
+                Attr::ShardingPerValue(list) if parts.results.is_empty() && list.len() <= 1 => {}
                 Attr::ShardingPerValue(list) => {
                     let (have, want) = (list.len(), parts.results.len());
                     return self.error(

@@ -59,6 +59,8 @@ impl<'a> Parser<'a> {
         self.expect_word("sdy.mesh")?;
         let name = self.symbol_name()?;
         self.expect(b'=')?;
+        // With or without the name of the attribute.
+        self.c.eat_str("#sdy.mesh");
         Ok((name, self.mesh_body()?))
     }
 

@@ -1,7 +1,8 @@
 //! Types. A type is looked up by its spelling first; most have been seen before.
 
 use memchr::memchr2;
-use shard_ir::{DYNAMIC, Diagnostic, Dims, ElementType, Symbol, TensorType, Type, TypeId};
+use shard_ir::quant::QuantType;
+use shard_ir::{Attr, DYNAMIC, Diagnostic, Dims, ElementType, Symbol, TensorType, Type, TypeId};
 
 use super::parser::{Alias, Parser, Read, Types};
 
@@ -158,7 +159,43 @@ impl<'a> Parser<'a> {
         if name.is_empty() {
             return self.expected("the name of a type after '!'");
         }
-        let text = self.without_aliases(spelling);
+        if let Some(kind) = name.strip_prefix("stablehlo.") {
+            if kind != "future" {
+                let end = self.c.pos();
+                let message = format!("there is no type '{kind}' in StableHLO");
+                return self.report(
+                    Diagnostic::error(message)
+                        .at(start..end)
+                        .help("its types are !stablehlo.token and !stablehlo.future<...>"),
+                );
+            }
+            return self.future_type(start);
+        }
+        let mut text = self.without_aliases(spelling);
+        if spelling.starts_with("!quant") {
+            text = self.quantized(text, start)?;
+        }
+        Ok(self.m.type_id(Type::Opaque(text)))
+    }
+
+    /// `!stablehlo.future<tensor<f32>, ...>`, at `start`: what a collective that runs beside others
+    /// will give.
+    fn future_type(&mut self, start: usize) -> Read<TypeId> {
+        self.c.set_pos(start + "!stablehlo.future".len());
+        let mut types = Vec::new();
+        self.list(b'<', b'>', |p| {
+            p.c.skip_space();
+            let at = p.c.pos();
+            let ty = p.ty()?;
+            let text = crate::print::type_text(&p.m, ty);
+            if !matches!(p.m.ty(ty), Type::Tensor(_)) {
+                let end = p.c.pos();
+                return p.error(at..end, format!("a future holds tensors, not {text}"));
+            }
+            types.push(text);
+            Ok(())
+        })?;
+        let text = self.m.symbol(&format!("!stablehlo.future<{}>", types.join(", ")));
         Ok(self.m.type_id(Type::Opaque(text)))
     }
 
@@ -214,15 +251,7 @@ impl<'a> Parser<'a> {
             self.c.set_pos(self.c.pos() + 1);
         }
         let Some(element) = self.element()? else { return self.opaque_tensor(start) };
-        let encoding = if self.c.eat(b',') {
-            self.c.skip_space();
-            let at = self.c.pos();
-            self.attr()?;
-            let spelling = self.c.slice_from(at);
-            Some(self.without_aliases(spelling))
-        } else {
-            None
-        };
+        let encoding = if self.c.eat(b',') { Some(self.encoding(dims.len())?) } else { None };
         self.expect(b'>')?;
         let tensor = TensorType { element, dims, encoding };
         let bits = u128::from(element.bits());
@@ -240,6 +269,48 @@ impl<'a> Parser<'a> {
             );
         }
         Ok(self.m.type_id(Type::Tensor(tensor)))
+    }
+
+    /// The attribute behind the comma. Bounds have two spellings: `#stablehlo.bounds<3, ?>` and
+    /// `#stablehlo.type_extensions<bounds = [3, ?]>`, of which the first is kept.
+    fn encoding(&mut self, rank: usize) -> Read<Symbol> {
+        self.c.skip_space();
+        let at = self.c.pos();
+        let attr = self.attr()?;
+        let text = match attr {
+            Attr::Text(text) => text,
+            _ => {
+                let spelling = self.c.slice_from(at);
+                self.without_aliases(spelling)
+            }
+        };
+        let mut spelling = self.m.str(text).to_owned();
+        if let Some(list) = spelling
+            .strip_prefix("#stablehlo.type_extensions<")
+            .and_then(|rest| rest.trim_start().strip_prefix("bounds"))
+            .and_then(|rest| rest.trim_start().strip_prefix('='))
+            .and_then(|rest| rest.trim_start().strip_prefix('['))
+            .and_then(|rest| rest.strip_suffix(">"))
+            .and_then(|rest| rest.trim_end().strip_suffix(']'))
+        {
+            spelling = format!("#stablehlo.bounds<{}>", list.trim());
+        }
+        if let Some(list) =
+            spelling.strip_prefix("#stablehlo.bounds<").and_then(|rest| rest.strip_suffix('>'))
+        {
+            let bounds: Vec<&str> = list.split(',').map(str::trim).collect();
+            let count = if list.trim().is_empty() { 0 } else { bounds.len() };
+            if count != rank {
+                let end = self.c.pos();
+                return self.report(
+                    Diagnostic::error(format!("there are {count} bounds for {rank} dimensions"))
+                        .at(at..end)
+                        .help("write a bound or '?' for each dimension"),
+                );
+            }
+            spelling = format!("#stablehlo.bounds<{}>", bounds.join(", "));
+        }
+        Ok(self.m.symbol(&spelling))
     }
 
     /// `x` that is glued to the element type, as in `*xf32`.
@@ -289,6 +360,7 @@ impl<'a> Parser<'a> {
                 return Ok(None);
             }
             let text = self.without_aliases(spelling);
+            let text = self.quantized(text, start)?;
             return Ok(Some(ElementType::Quantized(text)));
         }
         let word = self.c.ident();
@@ -306,6 +378,23 @@ impl<'a> Parser<'a> {
             self.ty()?;
         }
         Ok(element)
+    }
+
+    /// The one spelling of a quantized type.
+    fn quantized(&mut self, text: Symbol, start: usize) -> Read<Symbol> {
+        match QuantType::parse(self.m.str(text)) {
+            None => Ok(text),
+            Some(Ok(ty)) => {
+                let text = ty.text(|scale, out| {
+                    crate::float::print(scale.to_bits(), ElementType::F64, out);
+                });
+                Ok(self.m.symbol(&text))
+            }
+            Some(Err(message)) => {
+                let end = self.c.pos();
+                self.error(start..end, message)
+            }
+        }
     }
 
     /// A tensor of elements that aren't modelled, kept as its text.

@@ -359,6 +359,11 @@ impl<'m> Printer<'m> {
         if let Some(aliases) = &aliases {
             self.loc_definitions(aliases, true);
         }
+        if let Some(resources) = m.resources {
+            self.str("\n");
+            self.str(m.str(resources));
+            self.str("\n");
+        }
     }
 
     fn mesh_op(&mut self, id: MeshId) {

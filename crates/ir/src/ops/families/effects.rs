@@ -36,7 +36,7 @@ op_family! {
                 /// Channel.
                 channel: Channel = "channel_handle",
                 /// To the host.
-                host: bool = "is_host_transfer",
+                host: Option<bool> = "is_host_transfer",
                 /// Source and target of each transfer.
                 pairs: Option<Pairs> = "source_target_pairs",
             }
@@ -45,7 +45,7 @@ op_family! {
                 /// Channel.
                 channel: Channel = "channel_handle",
                 /// From the host.
-                host: bool = "is_host_transfer",
+                host: Option<bool> = "is_host_transfer",
                 /// Source and target of each transfer.
                 pairs: Option<Pairs> = "source_target_pairs",
             }

@@ -14,23 +14,23 @@ op_family! {
                 /// Sizes of a slice.
                 slice_sizes: Dims = "slice_sizes",
                 /// The indices are sorted.
-                sorted: bool = "indices_are_sorted",
+                sorted: Option<bool> = "indices_are_sorted",
             }
             /// A gather whose slice sizes are an operand.
             DynamicGather = "stablehlo.dynamic_gather" "" (THREE, ONE, ZERO) POS, {
                 /// Dimension numbers.
                 dims: GatherDims = "dimension_numbers",
                 /// The indices are sorted.
-                sorted: bool = "indices_are_sorted",
+                sorted: Option<bool> = "indices_are_sorted",
             }
             /// Combines updates into a tensor at indices.
             Scatter = "stablehlo.scatter" "scatter" (AtLeast(3), SOME, ONE) POS, {
                 /// Dimension numbers.
                 dims: ScatterDims = "scatter_dimension_numbers",
                 /// The indices are sorted.
-                sorted: bool = "indices_are_sorted",
+                sorted: Option<bool> = "indices_are_sorted",
                 /// No two indices are equal.
-                unique: bool = "unique_indices",
+                unique: Option<bool> = "unique_indices",
             }
             /// Gathers along one dimension (deprecated form).
             TorchIndexSelect = "stablehlo.torch_index_select" "" (TWO, ONE, ZERO) POS, {

@@ -10,7 +10,7 @@ op_family! {
             /// Cholesky factor of the last two dimensions.
             Cholesky = "stablehlo.cholesky" "cholesky" (ONE, ONE, ZERO) NONE, {
                 /// The lower factor.
-                lower: bool = "lower",
+                lower: Option<bool> = "lower",
             }
             /// Solves with a triangular matrix.
             TriangularSolve = "stablehlo.triangular_solve" "triangular-solve" (TWO, ONE, ZERO) NONE, {

@@ -12,7 +12,7 @@ op_family! {
                 /// That dimension; may be negative, from the end.
                 dimension: i64 = "dimension",
                 /// Equal elements keep their order.
-                stable: bool = "is_stable",
+                stable: Option<bool> = "is_stable",
             }
             /// The k largest elements of the last dimension, and their indices.
             TopK = "chlo.top_k" "topk" (ONE, TWO, ZERO) NONE, {

@@ -283,10 +283,10 @@ pub(in crate::hlo) fn read_op<'a>(
         }
         "sort" => {
             instr.region(reader, "to_apply")?;
-            Sort { dimension: instr.dim()?, stable: instr.flag("is_stable")? }.into()
+            Sort { dimension: instr.dim()?, stable: Some(instr.flag("is_stable")?) }.into()
         }
         "topk" => TopK { k: instr.int("k")? }.into(),
-        "cholesky" => Cholesky { lower: instr.flag("lower")? }.into(),
+        "cholesky" => Cholesky { lower: Some(instr.flag("lower")?) }.into(),
         "triangular-solve" => {
             let kind =
                 instr.optional("transpose_a", "NO_TRANSPOSE, ...", TransposeKind::from_text)?;
@@ -538,7 +538,7 @@ fn gather(instr: &mut Instr<'_, '_>) -> Read<Op> {
         index_vector_dim: instr.int("index_vector_dim")?,
     };
     let slice_sizes = instr.dims("slice_sizes")?;
-    Ok(Gather { dims, slice_sizes, sorted: instr.flag("indices_are_sorted")? }.into())
+    Ok(Gather { dims, slice_sizes, sorted: Some(instr.flag("indices_are_sorted")?) }.into())
 }
 
 fn scatter(instr: &mut Instr<'_, '_>) -> Read<Op> {
@@ -550,8 +550,8 @@ fn scatter(instr: &mut Instr<'_, '_>) -> Read<Op> {
         scatter_dims_to_operand_dims: instr.dims("scatter_dims_to_operand_dims")?,
         index_vector_dim: instr.int("index_vector_dim")?,
     };
-    let sorted = instr.flag("indices_are_sorted")?;
-    Ok(Scatter { dims, sorted, unique: instr.flag("unique_indices")? }.into())
+    let sorted = Some(instr.flag("indices_are_sorted")?);
+    Ok(Scatter { dims, sorted, unique: Some(instr.flag("unique_indices")?) }.into())
 }
 
 fn custom_call<'a>(reader: &mut Reader<'a, '_>, instr: &mut Instr<'a, '_>) -> Read<Op> {

@@ -172,11 +172,11 @@ pub(in crate::hlo) fn write(attrs: &mut Attrs<'_, '_>) {
         Op::Indexing(kind) => indexing(attrs, kind),
         Op::Sorting(Sorting::Sort(sort)) => {
             attrs.dims("dimensions", &[sort.dimension]);
-            attrs.flag("is_stable", sort.stable);
+            attrs.flag("is_stable", sort.stable == Some(true));
             attrs.region("to_apply", 0);
         }
         Op::Sorting(Sorting::TopK(topk)) => attrs.text("k", topk.k),
-        Op::Linalg(Linalg::Cholesky(cholesky)) => attrs.flag("lower", cholesky.lower),
+        Op::Linalg(Linalg::Cholesky(cholesky)) => attrs.flag("lower", cholesky.lower == Some(true)),
         Op::Linalg(Linalg::TriangularSolve(solve)) => {
             attrs.text("left_side", solve.left_side);
             attrs.text("lower", solve.lower);
@@ -212,7 +212,7 @@ pub(in crate::hlo) fn write(attrs: &mut Attrs<'_, '_>) {
         }
         Op::Hlo(kind) => hlo(attrs, kind),
         // They have no opcode.
-        Op::Sdy(_) | Op::Opaque(_) => {}
+        Op::Convolution(Convolution::DynamicConv(_)) | Op::Sdy(_) | Op::Opaque(_) => {}
     }
 }
 
@@ -365,7 +365,7 @@ fn indexing(attrs: &mut Attrs<'_, '_>, kind: &Indexing) {
             attrs.dims_if_any("start_indices_batching_dims", &dims.start_indices_batching_dims);
             attrs.text("index_vector_dim", dims.index_vector_dim);
             attrs.dims("slice_sizes", &gather.slice_sizes);
-            attrs.flag("indices_are_sorted", gather.sorted);
+            attrs.flag("indices_are_sorted", gather.sorted == Some(true));
         }
         Indexing::Scatter(scatter) => {
             let dims = &scatter.dims;
@@ -375,8 +375,8 @@ fn indexing(attrs: &mut Attrs<'_, '_>, kind: &Indexing) {
             attrs.dims_if_any("input_batching_dims", &dims.input_batching_dims);
             attrs.dims_if_any("scatter_indices_batching_dims", &dims.scatter_indices_batching_dims);
             attrs.text("index_vector_dim", dims.index_vector_dim);
-            attrs.flag("indices_are_sorted", scatter.sorted);
-            attrs.flag("unique_indices", scatter.unique);
+            attrs.flag("indices_are_sorted", scatter.sorted == Some(true));
+            attrs.flag("unique_indices", scatter.unique == Some(true));
             attrs.region("to_apply", 0);
         }
         Indexing::DynamicGather(_) | Indexing::TorchIndexSelect(_) => {}

@@ -76,6 +76,9 @@ fn barrier<'a>(p: &mut Parser<'a>, start: &OpStart<'a>, entry: &'static Entry) -
 fn terminator<'a>(p: &mut Parser<'a>, start: &OpStart<'a>, entry: &'static Entry) -> Read<OpId> {
     let op = p.plain(start, entry)?;
     let mut parts = Parts::default();
+    if start.name == "func.return" {
+        p.optional_attr_dict(&mut parts.attrs)?;
+    }
     p.operands(&mut parts.operands)?;
     p.optional_attr_dict(&mut parts.attrs)?;
     typed_terminator(p, start, op, parts)

@@ -42,7 +42,11 @@ fn convolution<'a>(p: &mut Parser<'a>, start: &OpStart<'a>, entry: &'static Entr
                 );
             }
         };
-        fields.push((p.m.symbol(name), attr));
+        let name = p.m.symbol(name);
+        if fields.iter().any(|(known, _)| *known == name) {
+            return p.error(at..at + key.len(), format!("'{key}' is given twice"));
+        }
+        fields.push((name, attr));
         Ok(())
     })?;
     p.optional_attr_dict(&mut parts.attrs)?;

@@ -17,11 +17,11 @@ pub(super) fn pretty(name: &str) -> Option<Pretty> {
 fn cholesky<'a>(p: &mut Parser<'a>, start: &OpStart<'a>, _: &'static Entry) -> Read<OpId> {
     let mut parts = Parts::default();
     parts.operands.push(p.operand()?);
-    let mut lower = false;
+    let mut lower = None;
     if p.c.eat(b',') {
         p.key("lower")?;
-        lower = p.c.eat_word("true");
-        if !lower {
+        lower = Some(p.c.eat_word("true"));
+        if lower == Some(false) {
             p.expect_word("false")?;
         }
     }

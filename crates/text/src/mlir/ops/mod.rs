@@ -8,6 +8,7 @@ mod custom;
 mod dot;
 mod effects;
 mod elementwise;
+mod foreign;
 mod indexing;
 mod linalg;
 mod movement;
@@ -75,8 +76,7 @@ fn pretty_form(name: &str) -> Option<Pretty> {
     .find_map(|family| family(name))
 }
 
-/// Drops attributes that say what their absence says, so that both spellings are one op, and adds
-/// those whose absence says what the table has no absence for.
+/// Adds attributes whose absence says what the table has no absence for.
 pub(crate) fn settle_defaults(op: &str, attrs: &mut AttrList, interner: &mut Interner) {
     if op == "stablehlo.sort" {
         let dimension = interner.symbol("dimension");
@@ -84,40 +84,6 @@ pub(crate) fn settle_defaults(op: &str, attrs: &mut AttrList, interner: &mut Int
             let ty = interner.scalar(shard_ir::ElementType::I64);
             attrs.push((dimension, Attr::Int(-1, ty)));
         }
-    }
-    match op {
-        "stablehlo.custom_call" => attrs.retain(|(name, attr)| match (interner.str(*name), attr) {
-            ("has_side_effect", Attr::Bool(false)) | ("api_version", Attr::Int(1, _)) => false,
-            ("called_computations" | "output_operand_aliases", Attr::Array(items)) => {
-                !items.is_empty()
-            }
-            _ => true,
-        }),
-        "stablehlo.composite" => attrs.retain(|(name, attr)| match (interner.str(*name), attr) {
-            ("version", Attr::Int(0, _)) => false,
-            ("composite_attributes", Attr::Dict(attrs)) => *attrs != shard_ir::AttrsId::EMPTY,
-            _ => true,
-        }),
-        "stablehlo.infeed" | "stablehlo.outfeed" => {
-            attrs.retain(|(name, attr)| match (interner.str(*name), attr) {
-                ("infeed_config" | "outfeed_config", Attr::String(text)) => {
-                    !interner.str(*text).is_empty()
-                }
-                _ => true,
-            })
-        }
-        "chlo.top_k" => attrs.retain(|(name, attr)| {
-            !matches!((interner.str(*name), attr), ("is_stable", Attr::Bool(true)))
-        }),
-        _ => {}
-    }
-    if op.starts_with("stablehlo.") {
-        attrs.retain(|(name, attr)| match attr {
-            Attr::Text(text) if interner.str(*name) == "result_accuracy" => {
-                !interner.str(*text).ends_with("<mode = #stablehlo.result_accuracy_mode<DEFAULT>>")
-            }
-            _ => true,
-        });
     }
 }
 
@@ -127,11 +93,17 @@ impl<'a> Parser<'a> {
         start.name = match start.name {
             "return" => "func.return",
             "call" => "func.call",
+            "module" => "builtin.module",
+            "call_indirect" => "func.call_indirect",
+            "constant" => "func.constant",
             name => name,
         };
         let name = start.name;
         let range = at..self.c.pos();
         let Some(entry) = find(name) else {
+            if let Some(op) = foreign::read(self, start) {
+                return op;
+            }
             return self.report(
                 Diagnostic::error(format!("op '{name}' isn't known")).at(range).help(
                     "ops of other dialects are read in generic form: \"dialect.op\"(%0) : ...",

@@ -67,7 +67,11 @@ impl<'a> Parser<'a> {
 
     /// Each manual axis must be one of the mesh.
     fn check_manual_axes(&mut self, at: usize, op: &ManualComputation) -> Read<()> {
-        let Some(first) = op.in_shardings.0.iter().chain(&op.out_shardings.0).next() else {
+        // The mesh of the first sharding that has one with axes.
+        let mut all = op.in_shardings.0.iter().chain(&op.out_shardings.0);
+        let m = &self.m;
+        let Some(first) = all.find(|id| !m.meshes[m.sharding(**id).mesh].mesh.axes.is_empty())
+        else {
             return Ok(());
         };
         let def = &self.m.meshes[self.m.sharding(*first).mesh];

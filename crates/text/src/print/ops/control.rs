@@ -30,8 +30,15 @@ impl Printer<'_> {
             }
             Control::Return | Control::FuncReturn => {
                 self.func_name(op);
+                // As each dialect has it.
+                let attrs_first = matches!(kind, Control::FuncReturn);
+                if attrs_first {
+                    self.attr_dict(op);
+                }
                 self.operands(op);
-                self.attr_dict(op);
+                if !attrs_first {
+                    self.attr_dict(op);
+                }
                 if !m.operands(op).is_empty() {
                     self.str(" : ");
                     self.types_of(m.operands(op));

@@ -9,6 +9,7 @@ use super::super::attrs::has_short_form;
 impl Printer<'_> {
     pub(super) fn convolution(&mut self, op: OpId, kind: &Convolution) {
         match kind {
+            Convolution::DynamicConv(_) => self.generic_op(op),
             Convolution::Conv(conv) => {
                 if !has_short_form(&conv.dims) {
                     return self.generic_op(op);

@@ -11,7 +11,11 @@ impl Printer<'_> {
             Linalg::Cholesky(cholesky) => {
                 self.op_name(op);
                 self.operands(op);
-                self.str(if cholesky.lower { ", lower = true" } else { "" });
+                self.str(match cholesky.lower {
+                    Some(true) => ", lower = true",
+                    Some(false) => ", lower = false",
+                    None => "",
+                });
                 self.same_types(op);
             }
             Linalg::TriangularSolve(_) => self.generic_op(op),

@@ -78,12 +78,42 @@ pub fn run(module: &mut Module, mode: SpmdMode) -> Result<(), Diagnostic> {
         SpmdMode::Partitions => (count, 1),
         SpmdMode::Replicas => (1, count),
     };
+    set_counts(module, partitions, replicas);
+    Ok(())
+}
+
+/// Gives a program that this pass has exported for partitions the form for replicas.
+pub fn as_replicas(module: &mut Module) {
+    let Some(func) = module.main_func() else { return };
+    let mut ops = Vec::new();
+    module.walk(module.funcs[func].body, |op| ops.push(op));
+    for op in ops {
+        let attrs = module.op(op).attrs;
+        module.op_mut(op).attrs = module.with_attr(attrs, "mhlo.sharding", None);
+        to_replicas(module, op);
+    }
+    for index in 0..module.funcs[func].arg_attrs.len() {
+        let attrs = module.funcs[func].arg_attrs[index];
+        module.funcs[func].arg_attrs[index] = module.with_attr(attrs, "mhlo.sharding", None);
+    }
+    for index in 0..module.funcs[func].results.len() {
+        let attrs = module.funcs[func].results[index].attrs;
+        module.funcs[func].results[index].attrs = module.with_attr(attrs, "mhlo.sharding", None);
+    }
+    let count = |name| match module.attr(module.attrs, name) {
+        Some(&Attr::Int(count, _)) => count.max(1),
+        _ => 1,
+    };
+    let devices = count("mhlo.num_partitions").saturating_mul(count("mhlo.num_replicas"));
+    set_counts(module, 1, devices);
+}
+
+fn set_counts(module: &mut Module, partitions: i128, replicas: i128) {
     let i32 = module.scalar(ElementType::I32);
     for (name, value) in [("mhlo.num_partitions", partitions), ("mhlo.num_replicas", replicas)] {
         let attrs = module.attrs;
         module.attrs = module.with_attr(attrs, name, Some(Attr::Int(value, i32)));
     }
-    Ok(())
 }
 
 fn manual(module: &mut Module) -> Attr {

@@ -26,4 +26,5 @@ pub mod simplify;
 pub mod split_constants;
 pub mod split_reductions;
 pub mod strip_shardings;
+pub mod swap_convolutions;
 pub mod switch_collectives;

@@ -128,6 +128,9 @@ pub fn partition(module: Module, options: &PartitionOptions) -> Result<Partition
         (done.parameters, done.results) = interface(&run.module, &globals);
     }
     if options.stop_after.is_none() {
+        if options.mode == SpmdMode::Partitions {
+            run.pass("swap-convolutions", crate::swap_convolutions::run)?;
+        }
         run.pass("export", |module| crate::export::run(module, options.mode))?;
     }
     done.module = run.module;

@@ -114,8 +114,14 @@ fn style() -> Style {
     }
 }
 
+/// Tells a child whose standard error goes through its parent the width of the parent's terminal.
+pub(crate) const COLUMNS: &str = "SHARD_OPT_COLUMNS";
+
 /// Columns of the terminal that standard error is.
 pub(crate) fn terminal_width() -> Option<usize> {
+    if let Some(columns) = std::env::var_os(COLUMNS) {
+        return columns.to_str()?.parse().ok();
+    }
     if !io::stderr().is_terminal() {
         return None;
     }

@@ -32,9 +32,9 @@ pub(crate) struct PartitionFlags {
     /// The number of devices, where neither the program nor --mesh states any
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub num_partitions: Option<u32>,
-    /// Which kind of XLA device id the collectives use
-    #[arg(long, value_name = "KIND", value_enum, default_value = "partitions")]
-    pub spmd_mode: Mode,
+    /// Which kind of XLA device id the collectives use [default: partitions]
+    #[arg(long, value_name = "KIND", value_enum)]
+    pub spmd_mode: Option<Mode>,
 }
 
 /// What the cost model assumes.
@@ -98,8 +98,8 @@ impl PartitionFlags {
         options.import.results = self.result.clone();
         options.topology = self.machine.topology()?;
         options.mode = match self.spmd_mode {
-            Mode::Partitions => SpmdMode::Partitions,
-            Mode::Replicas => SpmdMode::Replicas,
+            None | Some(Mode::Partitions) => SpmdMode::Partitions,
+            Some(Mode::Replicas) => SpmdMode::Replicas,
         };
         if let Some(wanted) = self.num_partitions {
             let stated = match &self.mesh {

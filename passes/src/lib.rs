@@ -6,6 +6,7 @@
 pub mod common_ops;
 pub mod dead_code;
 pub mod export;
+mod gspmd;
 pub mod import;
 pub mod inline_calls;
 pub mod insert_reshards;
@@ -28,3 +29,4 @@ pub mod split_reductions;
 pub mod strip_shardings;
 pub mod swap_convolutions;
 pub mod switch_collectives;
+pub mod warnings;

@@ -129,6 +129,56 @@ pub(crate) fn terminal_width() -> Option<usize> {
     Some(size.map_or(100, |(width, _)| usize::from(width.0)))
 }
 
+/// Columns that tables on standard error may take where it is no terminal: what `COLUMNS` says.
+pub(crate) fn table_width() -> Option<usize> {
+    terminal_width().or_else(columns)
+}
+
+fn columns() -> Option<usize> {
+    std::env::var("COLUMNS").ok()?.parse().ok()
+}
+
+/// Shows what is being done in a line that the next text takes the place of, on a terminal.
+#[cfg(feature = "pjrt")]
+pub(crate) fn progress(what: &str) {
+    if let Some(width) = terminal_width() {
+        let text: String = what.chars().take(width.saturating_sub(1)).collect();
+        say(&format!("{text}\x1b[K\r"));
+    }
+}
+
+/// Takes the line of [`progress`] away.
+#[cfg(feature = "pjrt")]
+pub(crate) fn progress_done() {
+    if terminal_width().is_some() {
+        say("\x1b[K\r");
+    }
+}
+
+/// An error with its causes, each said once, and what to do about it where that is known.
+pub(crate) fn error_text(error: &anyhow::Error) -> String {
+    let mut text = String::new();
+    for cause in error.chain() {
+        let cause = cause.to_string();
+        if !text.contains(&cause) {
+            let colon = if text.is_empty() { "" } else { ": " };
+            text.push_str(colon);
+            text.push_str(&cause);
+        }
+    }
+    let missing = text.split_once("No FFI handler registered for ").map(|(_, rest)| {
+        rest.split_whitespace().next().unwrap_or_default().trim_matches(':').to_owned()
+    });
+    let help = missing.map(|call| {
+        format!(
+            "  help: this plugin has no code for the custom call @{call} (JAX brings its own), so \
+             the program can't run here; 'partition' and 'report' need no plugin, and --plugin \
+             takes one that has it\n"
+        )
+    });
+    format!("shard-opt: error: {text}\n{}", help.unwrap_or_default())
+}
+
 /// Writes text to standard error, which nobody may read.
 pub(crate) fn say(text: &str) {
     let _ = io::stderr().lock().write_all(text.as_bytes());
@@ -154,8 +204,24 @@ pub(crate) fn write_result(file: Option<&Path>, text: &str) -> Result<(), Failur
 /// Columns of the terminal that standard output is.
 pub(crate) fn output_width() -> Option<usize> {
     if !io::stdout().is_terminal() {
-        return None;
+        return columns();
     }
     let size = terminal_size::terminal_size_of(io::stdout());
     Some(size.map_or(100, |(width, _)| usize::from(width.0)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn causes_are_said_once_and_missing_code_has_help() {
+        let error = anyhow::anyhow!("No FFI handler registered for lapack_spotrf_ffi on Host")
+            .context("compiling: No FFI handler registered for lapack_spotrf_ffi on Host")
+            .context("verify");
+        let text = error_text(&error);
+        assert!(text.starts_with("shard-opt: error: verify: compiling: No FFI"), "{text}");
+        assert_eq!(text.matches("No FFI handler").count(), 1, "{text}");
+        assert!(text.contains("custom call @lapack_spotrf_ffi (JAX"), "{text}");
+    }
 }

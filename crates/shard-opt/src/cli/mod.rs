@@ -83,6 +83,10 @@ enum Command {
 /// Reads the command line, runs the command, and gives the exit status.
 pub(crate) fn main() -> ExitCode {
     let words: Vec<OsString> = std::env::args_os().collect();
+    if let Some(message) = args::unknown_command(&words, &Cli::command()) {
+        io::say(&format!("shard-opt: error: {message}\n"));
+        return ExitCode::from(2);
+    }
     let words = args::normalize(words, &Cli::command());
     let parsed = Cli::command()
         .try_get_matches_from(words)
@@ -115,7 +119,7 @@ pub(crate) fn main() -> ExitCode {
             ExitCode::from(2)
         }
         Err(Failure::Other(error)) => {
-            io::say(&format!("shard-opt: error: {error:#}\n"));
+            io::say(&io::error_text(&error));
             ExitCode::from(1)
         }
     }

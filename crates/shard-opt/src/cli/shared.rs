@@ -21,7 +21,9 @@ pub(crate) struct PartitionFlags {
     /// their new sizes
     #[arg(long, value_name = "AXES", value_parser = read_mesh)]
     pub mesh: Option<Mesh>,
-    /// A sharding for an argument in place of the one it has; may be given for each argument
+    /// A sharding for an argument in place of the one it has, as sdy or JAX spells it; may be given
+    /// for each argument, and for all that differ in the numbers in their names, as in
+    /// "layers[*]['w']=P('data')"
     #[arg(long, value_name = "NAME_OR_INDEX=SHARDING", value_parser = read_sharding)]
     pub arg: Vec<(String, String)>,
     /// A sharding for a result in place of the one it has; may be given for each result
@@ -64,13 +66,13 @@ pub(crate) fn read_mesh(text: &str) -> Result<Mesh, String> {
 /// `NAME=[...]`: a name may contain `=` itself, so the sharding begins at the first `=` that one
 /// can follow.
 fn read_sharding(text: &str) -> Result<(String, String), String> {
-    let starts = ["=[", "=<", "=#sdy"];
+    let starts = ["=[", "=<", "=#sdy", "=P(", "=PartitionSpec("];
     let at = starts.iter().filter_map(|start| text.find(start)).min();
     match at {
         Some(at) if at > 0 => Ok((text[..at].to_owned(), text[at + 1..].to_owned())),
-        _ => {
-            Err("expected a name or number, '=', and a sharding, as in '0=[{\"data\"},{}]'".into())
-        }
+        _ => Err("expected a name or number, '=', and a sharding, as in '0=[{\"data\"},{}]' or \
+                 'x=P(\"data\",None)'"
+            .into()),
     }
 }
 
@@ -191,6 +193,7 @@ mod tests {
             ("0=[{\"x\"},{}]", "0", "[{\"x\"},{}]"),
             ("p['a=b'][0]=[{x}], replicated={\"y\"}", "p['a=b'][0]", "[{x}], replicated={\"y\"}"),
             ("x=<@mesh, [{}]>", "x", "<@mesh, [{}]>"),
+            ("ps[*]['a']=P('model',None)", "ps[*]['a']", "P('model',None)"),
         ] {
             assert_eq!(read_sharding(text), Ok((name.to_owned(), sharding.to_owned())));
         }

@@ -96,6 +96,8 @@ pub(crate) fn run(args: &TimeArgs) -> Outcome {
     if matches!(subject, Subject::Given) && args.flags.spmd_mode == Some(Mode::Replicas) {
         shard_passes::export::as_replicas(&mut module);
     }
+    let doing = if ahead { "compiling for" } else { "compiling and timing on" };
+    io::progress(&format!("{doing} {devices} devices ..."));
     let runs = Runs { warm_up: args.warm_up as usize, timed: args.runs as usize };
     let report = if ahead {
         let file = plugins::tpu_file(args.plugin.as_deref())?;
@@ -131,7 +133,8 @@ pub(crate) fn run(args: &TimeArgs) -> Outcome {
     match args.report {
         shard_opt::report::Form::Json => io::write_result(None, &report.to_json()),
         shard_opt::report::Form::Text => {
-            io::say(&report.to_text(io::terminal_width().unwrap_or(120)));
+            io::progress_done();
+            io::say(&report.to_text(io::table_width().unwrap_or(120)));
             Ok(())
         }
     }
@@ -163,7 +166,8 @@ fn compile_ahead(
 fn subject(args: &TimeArgs, source: &Source, module: &Module) -> Result<(Subject, u64), Failure> {
     let named = devices_named(module);
     let has_mesh = shard_passes::meshes::main_mesh(module).is_some() || args.flags.mesh.is_some();
-    if !has_mesh && named > 1 {
+    let annotated = shard_passes::import::has_gspmd_annotations(module);
+    if !has_mesh && !annotated && named > 1 {
         if args.versus.is_some() {
             let error = Diagnostic::error("the program is partitioned already")
                 .help("give --versus=xla the program before it was partitioned");

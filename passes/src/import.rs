@@ -1,7 +1,7 @@
 //! `import`: annotations become one mesh and shardings on values.
 //!
 //! Meshes that are equal become one; a program that has none but GSPMD's tile assignments gets the
-//! mesh that they fit ([`crate::gspmd`]). The command line's mesh, arguments and results are put in
+//! mesh that they fit. The command line's mesh, arguments and results are put in
 //! place of what the program has.
 
 use shard_ir::ops::{Op, Sdy};

@@ -140,6 +140,7 @@ fn is_noise(line: &[u8]) -> bool {
         || line.starts_with("    @ ")
         || line.starts_with("*** Check failure stack trace: ***")
         || line.starts_with("*** SIG")
+        || line.starts_with("WARNING: All log messages before absl::InitializeLog()")
         || line.starts_with("https://symbolize.")
 }
 

@@ -138,7 +138,15 @@ fn shapes_whose_product_overflows_are_no_panic() {
 
 #[test]
 fn hlo_text() {
-    fails(b"\n  HloModule jit_f, entry", "<stdin>:2:3", "convert it first");
+    fails(b"\n  HloModule jit_f, entry", "<stdin>:2:25", "expected '='");
+}
+
+#[test]
+fn an_op_whose_location_names_no_place() {
+    let text = "module {\n  func.func public @main(%x: tensor<4xf32>) -> tensor<4xf32> {\n    \
+                %0 = stablehlo.tanh %x : tensor<4xf32> loc(\"f\")\n    \
+                return %0, %x : tensor<4xf32>, tensor<4xf32> loc(unknown)\n  }\n}\n";
+    fails(text.as_bytes(), "<stdin>:4:5", "returns 2 values");
 }
 
 #[test]

@@ -283,7 +283,7 @@ pub fn choose(
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Advice {
     /// With this sharding of the operand the op gathers nothing, and all costs less.
-    Shard(TensorSharding),
+    Shard(Box<TensorSharding>),
     /// The op could be computed on other shards of the operand, but that costs more.
     Dearer,
     /// There is no other way to split the op.
@@ -329,7 +329,7 @@ pub fn advise(
             then += pricing.reshard(from, to, bytes).seconds;
         }
         if then < best.0 * (1.0 - 1e-6) {
-            best = (then, Advice::Shard(to.clone()));
+            best = (then, Advice::Shard(Box::new(to.clone())));
         }
     }
     best.1

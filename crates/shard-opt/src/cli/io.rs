@@ -126,12 +126,17 @@ pub(crate) fn terminal_width() -> Option<usize> {
         return None;
     }
     let size = terminal_size::terminal_size_of(io::stderr());
-    Some(size.map_or(100, |(width, _)| usize::from(width.0)))
+    Some(size.map_or_else(unknown_width, |(width, _)| usize::from(width.0)))
 }
 
 /// Columns that tables on standard error may take where it is no terminal: what `COLUMNS` says.
 pub(crate) fn table_width() -> Option<usize> {
     terminal_width().or_else(columns)
+}
+
+/// Columns of a terminal that doesn't say how wide it is.
+fn unknown_width() -> usize {
+    columns().unwrap_or(80)
 }
 
 fn columns() -> Option<usize> {
@@ -207,7 +212,7 @@ pub(crate) fn output_width() -> Option<usize> {
         return columns();
     }
     let size = terminal_size::terminal_size_of(io::stdout());
-    Some(size.map_or(100, |(width, _)| usize::from(width.0)))
+    Some(size.map_or_else(unknown_width, |(width, _)| usize::from(width.0)))
 }
 
 #[cfg(test)]

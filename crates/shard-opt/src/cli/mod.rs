@@ -108,6 +108,10 @@ pub(crate) fn main() -> ExitCode {
         #[cfg(feature = "pjrt")]
         Some(Command::Time(args)) => time::run(&args),
     };
+    #[cfg(feature = "pjrt")]
+    if outcome.is_err() {
+        io::progress_done();
+    }
     match outcome {
         Ok(()) => ExitCode::SUCCESS,
         Err(Failure::Said) => ExitCode::from(1),

@@ -6,9 +6,9 @@ use anyhow::Context;
 use clap::{Args, ValueEnum};
 use shard_cost::Topology;
 use shard_ir::sharding::{Mesh, parse_mesh};
-use shard_ir::{Diagnostic, Module};
+use shard_ir::{Diagnostic, Module, Place};
 use shard_opt::report::units;
-use shard_opt::{PartitionOptions, PrintOptions, SpmdMode};
+use shard_opt::{ParseOptions, PartitionOptions, PrintOptions, SpmdMode};
 
 use super::Failure;
 use super::io::{self, Source};
@@ -162,9 +162,27 @@ pub(crate) fn parse(source: &Source, timing: &mut Timing) -> Result<Module, Fail
     let options = source.options();
     let parsed = timing.time("parse", || shard_text::parse_bytes(&source.bytes, &options));
     source.say_all(&parsed.diagnostics)?;
-    let complaints = timing.time("verify", || shard_ir::verify(&parsed.module));
+    let mut complaints = timing.time("verify", || shard_ir::verify(&parsed.module));
+    if complaints.iter().any(|complaint| complaint.place == Place::Nowhere) {
+        place_in_text(source, &mut complaints);
+    }
     source.say_all(&complaints)?;
     Ok(parsed.module)
+}
+
+/// Gives complaints about ops whose locations name no place that of the ops in the text.
+fn place_in_text(source: &Source, complaints: &mut [Diagnostic]) {
+    let options = ParseOptions { locations: false, ..source.options() };
+    let plain = shard_text::parse_bytes(&source.bytes, &options);
+    let placed = shard_ir::verify(&plain.module);
+    if placed.len() != complaints.len() {
+        return;
+    }
+    for (complaint, placed) in complaints.iter_mut().zip(placed) {
+        if complaint.place == Place::Nowhere && complaint.message == placed.message {
+            complaint.place = placed.place;
+        }
+    }
 }
 
 /// Whether a program's text has locations, so that what is made of it should have them too.

@@ -1,6 +1,6 @@
 //! Places where operands had to be gathered, in words, with the annotation that avoids it.
 
-use shard_ir::sharding::{AxisRef, Mesh};
+use shard_ir::sharding::{AxisRef, Mesh, TensorSharding};
 use shard_ir::{Diagnostic, Module, ValueId, place_of};
 use shard_passes::insert_reshards::{Advice, Fallback};
 use shard_passes::pipeline::Partitioned;
@@ -80,7 +80,7 @@ fn message(entry: &FallbackEntry) -> String {
 /// The annotation that avoids a fallback, where there is one; else why there is none.
 fn remedy(module: &Module, mesh: &Mesh, fallback: &Fallback) -> String {
     let wanted = match &fallback.advice {
-        Advice::Shard(wanted) => wanted.clone().closed(),
+        Advice::Shard(wanted) => TensorSharding::clone(wanted).closed(),
         Advice::Dearer => {
             return format!(
                 "leave it as it is: splitting another dimension instead of dimension {} would \
@@ -91,7 +91,7 @@ fn remedy(module: &Module, mesh: &Mesh, fallback: &Fallback) -> String {
         Advice::Nothing => {
             return format!(
                 "no annotation avoids it: {} has no distributed way along dimension {} yet, and \
-                 no other dimension of it divides into as many parts",
+                 none of its other dimensions can take the split",
                 fallback.op, fallback.dim
             );
         }

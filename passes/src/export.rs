@@ -6,7 +6,7 @@
 //! to mark.
 
 use cranelift_entity::EntitySet;
-use shard_ir::ops::{Collective, Control, Op};
+use shard_ir::ops::{Collective, Control, Custom, Op};
 use shard_ir::sharding::{Groups, Mesh};
 use shard_ir::{Attr, AttrsId, Diagnostic, ElementType, Item, Module, OpId, ValueId};
 
@@ -41,11 +41,14 @@ pub fn run(module: &mut Module, mode: SpmdMode) -> Result<(), Diagnostic> {
                 });
             }
         }
-        ops.push((op, is_marked(module.kind(op)) && !scalar_ops.contains(op)));
+        ops.push((op, is_marked(module, op) && !scalar_ops.contains(op)));
     });
     let mark = manual(module);
     for (op, marked) in ops {
         list_groups(module, op, &mesh)?;
+        // An op without results has its sharding as an attribute.
+        let attrs = module.op(op).attrs;
+        module.op_mut(op).attrs = module.with_attr(attrs, "sdy.sharding", None);
         match mode {
             SpmdMode::Partitions if marked => {
                 let attrs = module.op(op).attrs;
@@ -68,6 +71,12 @@ pub fn run(module: &mut Module, mode: SpmdMode) -> Result<(), Diagnostic> {
         result.attrs = attrs;
         result.sharding = None.into();
     }
+    let others: Vec<_> = module.func_ids().filter(|&other| other != func).collect();
+    for other in others {
+        for result in &mut module.funcs[other].results {
+            result.sharding = None.into();
+        }
+    }
     for index in 0..module.value_count() {
         module.shardings[ValueId::from_u32(index as u32)] = None.into();
     }
@@ -78,23 +87,57 @@ pub fn run(module: &mut Module, mode: SpmdMode) -> Result<(), Diagnostic> {
         SpmdMode::Partitions => (count, 1),
         SpmdMode::Replicas => (1, count),
     };
+    set_counts(module, partitions, replicas);
+    Ok(())
+}
+
+/// Gives a program that this pass has exported for partitions the form for replicas.
+pub fn as_replicas(module: &mut Module) {
+    let Some(func) = module.main_func() else { return };
+    let mut ops = Vec::new();
+    module.walk(module.funcs[func].body, |op| ops.push(op));
+    for op in ops {
+        let attrs = module.op(op).attrs;
+        module.op_mut(op).attrs = module.with_attr(attrs, "mhlo.sharding", None);
+        to_replicas(module, op);
+    }
+    for index in 0..module.funcs[func].arg_attrs.len() {
+        let attrs = module.funcs[func].arg_attrs[index];
+        module.funcs[func].arg_attrs[index] = module.with_attr(attrs, "mhlo.sharding", None);
+    }
+    for index in 0..module.funcs[func].results.len() {
+        let attrs = module.funcs[func].results[index].attrs;
+        module.funcs[func].results[index].attrs = module.with_attr(attrs, "mhlo.sharding", None);
+    }
+    let count = |name| match module.attr(module.attrs, name) {
+        Some(&Attr::Int(count, _)) => count.max(1),
+        _ => 1,
+    };
+    let devices = count("mhlo.num_partitions").saturating_mul(count("mhlo.num_replicas"));
+    set_counts(module, 1, devices);
+}
+
+fn set_counts(module: &mut Module, partitions: i128, replicas: i128) {
     let i32 = module.scalar(ElementType::I32);
     for (name, value) in [("mhlo.num_partitions", partitions), ("mhlo.num_replicas", replicas)] {
         let attrs = module.attrs;
         module.attrs = module.with_attr(attrs, name, Some(Attr::Int(value, i32)));
     }
-    Ok(())
 }
 
 fn manual(module: &mut Module) -> Attr {
     Attr::String(module.symbol("{manual}"))
 }
 
-/// Whether an op carries the mark: all but terminators, and control flow, on which XLA's importer
-/// refuses it.
-fn is_marked(op: &Op) -> bool {
-    let control = matches!(op, Op::Control(Control::While | Control::If | Control::Case));
-    !control && !op.is_terminator()
+/// Whether an op carries the mark: all but terminators, and what XLA's importer refuses it on,
+/// which is control flow and approximate top-k.
+fn is_marked(module: &Module, op: OpId) -> bool {
+    let refused = match module.kind(op) {
+        Op::Control(Control::While | Control::If | Control::Case) => true,
+        Op::Custom(Custom::CustomCall(call)) => module.str(call.target) == "ApproxTopK",
+        _ => false,
+    };
+    !refused && !module.kind(op).is_terminator()
 }
 
 fn interface(module: &mut Module, attrs: AttrsId, mark: &Attr, mode: SpmdMode) -> AttrsId {

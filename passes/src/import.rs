@@ -1,6 +1,7 @@
 //! `import`: annotations become one mesh and shardings on values.
 //!
-//! Meshes that are equal become one; the command line's mesh, arguments and results are put in
+//! Meshes that are equal become one; a program that has none but GSPMD's tile assignments gets the
+//! mesh that they fit. The command line's mesh, arguments and results are put in
 //! place of what the program has.
 
 use shard_ir::ops::{Op, Sdy};
@@ -26,16 +27,19 @@ pub struct ImportOptions {
 /// If the mesh can't be put in place of the program's, if meshes don't fit together, or an
 /// argument or result isn't there.
 pub fn run(module: &mut Module, options: &ImportOptions) -> Result<(), Diagnostic> {
+    crate::gspmd::run(module, options.mesh.as_ref())?;
     if let Some(mesh) = &options.mesh {
         replace_mesh(module, mesh)?;
     }
     unify_meshes(module)?;
     let Some(func) = module.main_func() else { return Ok(()) };
     for (name, text) in &options.arguments {
-        let index = find_argument(module, func, name)?;
-        let value = module.args(func)[index];
-        let sharding = parse(module, text, module.tensor_type(value).map_or(0, |ty| ty.rank()))?;
-        module.shardings[value] = sharding.into();
+        for index in find_arguments(module, func, name)? {
+            let value = module.args(func)[index];
+            let rank = module.tensor_type(value).map_or(0, |ty| ty.rank());
+            let sharding = parse(module, text, rank)?;
+            module.shardings[value] = sharding.into();
+        }
     }
     for (name, text) in &options.results {
         let index = find_result(module, func, name)?;
@@ -158,7 +162,55 @@ fn axes_text(mesh: &Mesh) -> String {
     axes.join(",")
 }
 
+/// Whether the module has GSPMD's annotations of a whole program, which the pass imports.
+pub fn has_gspmd_annotations(module: &Module) -> bool {
+    crate::gspmd::is_annotated(module)
+}
+
+/// A sharding as JAX spells it, `P('data', None)`, in sdy's spelling: `[{"data"}, {}]`. Dimensions
+/// that it leaves out aren't split. `None` for a text that isn't one.
+fn of_partition_spec(text: &str, rank: usize) -> Option<String> {
+    let text = text.trim();
+    let inner = text.strip_prefix("PartitionSpec(").or_else(|| text.strip_prefix("P("))?;
+    let mut rest = inner.strip_suffix(')')?.trim();
+    let mut dims: Vec<String> = Vec::new();
+    let name = |text: &str| -> Option<String> {
+        let text = text.trim();
+        let bare = ['\'', '"']
+            .into_iter()
+            .find_map(|quote| text.strip_prefix(quote).and_then(|text| text.strip_suffix(quote)))?;
+        Some(format!("\"{bare}\""))
+    };
+    while !rest.is_empty() {
+        let (entry, after) = match rest.strip_prefix('(') {
+            Some(tuple) => {
+                let (entry, after) = tuple.split_once(')')?;
+                let names = entry.split(',').filter(|name| !name.trim().is_empty());
+                let names: Vec<String> = names.map(name).collect::<Option<_>>()?;
+                (names.join(", "), after)
+            }
+            None => {
+                let (entry, after) = rest.split_at(rest.find(',').unwrap_or(rest.len()));
+                let entry = match entry.trim() {
+                    "None" => String::new(),
+                    entry => name(entry)?,
+                };
+                (entry, after)
+            }
+        };
+        dims.push(format!("{{{entry}}}"));
+        rest = after.trim();
+        if !rest.is_empty() {
+            rest = rest.strip_prefix(',')?.trim();
+        }
+    }
+    dims.resize(rank.max(dims.len()), "{}".to_owned());
+    Some(format!("[{}]", dims.join(", ")))
+}
+
 fn parse(module: &mut Module, text: &str, rank: usize) -> Result<ShardingId, Diagnostic> {
+    let spelled = of_partition_spec(text, rank);
+    let text = spelled.as_deref().unwrap_or(text);
     let Some(mesh) = crate::meshes::main_mesh(module) else {
         return Err(Diagnostic::error("the program has no mesh")
             .help("state one, such as --mesh='data=4,model=2'"));
@@ -188,27 +240,53 @@ pub fn argument_names(module: &Module, func: FuncId, index: usize) -> Vec<String
     names
 }
 
-fn find_argument(module: &Module, func: FuncId, name: &str) -> Result<usize, Diagnostic> {
+/// A name with `*` for the numbers in brackets: `layers[*].w` of `layers[3].w`. Reports show
+/// arguments that are alike so.
+pub fn name_pattern(name: &str) -> String {
+    let mut parts = name.split('[');
+    let mut text = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        text.push('[');
+        let digits = part.bytes().take_while(u8::is_ascii_digit).count();
+        if digits > 0 && part[digits..].starts_with(']') {
+            text.push('*');
+            text.push_str(&part[digits..]);
+        } else {
+            text.push_str(part);
+        }
+    }
+    text
+}
+
+/// The argument of a number or name, or all those of a name with `[*]` in it.
+fn find_arguments(module: &Module, func: FuncId, name: &str) -> Result<Vec<usize>, Diagnostic> {
     let count = module.args(func).len();
     if let Ok(index) = name.parse::<usize>() {
         if index < count {
-            return Ok(index);
+            return Ok(vec![index]);
         }
         return Err(Diagnostic::error(format!(
             "--arg={index}: the program has {count} arguments, numbered from 0"
         )));
     }
     let wanted = name.strip_prefix('%').unwrap_or(name);
-    (0..count)
-        .find(|&index| argument_names(module, func, index).iter().any(|own| own == wanted))
-        .ok_or_else(|| {
-            let known: Vec<String> = (0..count.min(12))
-                .filter_map(|index| argument_names(module, func, index).into_iter().next())
-                .collect();
-            let more = if count > 12 { ", ..." } else { "" };
-            Diagnostic::error(format!("--arg={name}: the program has no argument of that name"))
-                .note(format!("its arguments are {}{more}", known.join(", ")))
-        })
+    let named = |index: usize| argument_names(module, func, index);
+    let exact = (0..count).find(|&index| named(index).iter().any(|own| own == wanted));
+    let found: Vec<usize> = match exact {
+        Some(index) => vec![index],
+        None if wanted.contains("[*]") => (0..count)
+            .filter(|&index| named(index).iter().any(|own| name_pattern(own) == wanted))
+            .collect(),
+        None => Vec::new(),
+    };
+    if !found.is_empty() {
+        return Ok(found);
+    }
+    let known: Vec<String> =
+        (0..count.min(12)).filter_map(|index| named(index).into_iter().next()).collect();
+    let more = if count > 12 { ", ..." } else { "" };
+    Err(Diagnostic::error(format!("--arg={name}: the program has no argument of that name"))
+        .note(format!("its arguments are {}{more}", known.join(", "))))
 }
 
 fn find_result(module: &Module, func: FuncId, name: &str) -> Result<usize, Diagnostic> {
@@ -229,4 +307,31 @@ fn find_result(module: &Module, func: FuncId, name: &str) -> Result<usize, Diagn
             ))
         },
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn partition_specs_are_shardings() {
+        for (spec, rank, sharding) in [
+            ("P('data', None)", 2, "[{\"data\"}, {}]"),
+            ("P(\"model\")", 3, "[{\"model\"}, {}, {}]"),
+            ("PartitionSpec(('a', 'b'), None, 'c',)", 3, "[{\"a\", \"b\"}, {}, {\"c\"}]"),
+            ("P(None,('a',))", 2, "[{}, {\"a\"}]"),
+            ("P()", 2, "[{}, {}]"),
+            ("P()", 0, "[]"),
+        ] {
+            assert_eq!(of_partition_spec(spec, rank).as_deref(), Some(sharding), "{spec}");
+        }
+        for text in ["[{\"x\"}]", "P(data)", "P('a' 'b')", "P('a'", "P(('a')"] {
+            assert_eq!(of_partition_spec(text, 2), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn numbers_in_brackets_are_left_open() {
+        assert_eq!(name_pattern("ps[3]['a'][12].w[x]"), "ps[*]['a'][*].w[x]");
+    }
 }

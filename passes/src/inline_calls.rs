@@ -2,17 +2,18 @@
 //! composites of the composites, whose name says no more than their decomposition does.
 //!
 //! A program is partitioned as one function: a callee that is called with two shardings is in
-//! effect two functions. Locations are kept as call sites.
+//! effect two functions. Locations are kept as call sites. Functions that a custom call passes on
+//! (the comparator of an approximate top-k) stay.
 
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashMap;
 use shard_ir::ops::{Control, Custom, Op};
 use shard_ir::{Attr, Diagnostic, FuncId, Item, Loc, LocId, Module, OpId, Symbol};
 
 use crate::rewrite::{Rewrite, Rewriter, rewrite};
 use shard_ir::clone::{ValueMap, clone_op};
 
-/// Runs the pass: inlines everything into the main function and drops the others, but for those
-/// that calls of what is outside the program name.
+/// Runs the pass: inlines everything into the main function and drops the functions that nothing
+/// refers to then.
 ///
 /// # Errors
 /// If a function calls itself, or one that isn't there.
@@ -25,24 +26,43 @@ pub fn run(module: &mut Module) -> Result<(), Diagnostic> {
     let mut pass = Inline { funcs, active: vec![main] };
     let body = module.funcs[main].body;
     rewrite(module, body, &mut pass)?;
-    let mut named = FxHashSet::default();
-    module.walk(body, |op| {
-        if let Op::Custom(Custom::CustomCall(call)) = module.kind(op)
-            && let Some(Attr::Array(names)) = &call.called_computations
-        {
-            named.extend(names.iter().filter_map(|name| match name {
-                Attr::SymbolRef(path) => path.last().copied(),
-                _ => None,
-            }));
-        }
-    });
-    let mut items = std::mem::take(&mut module.items);
-    items.retain(|item| match item {
-        Item::Func(func) => *func == main || named.contains(&module.funcs[*func].name),
+    let passed = passed_on(module, main);
+    module.items.retain(|item| match item {
+        Item::Func(func) => *func == main || passed.contains(func),
         Item::Mesh(_) | Item::Op(_) => true,
     });
-    module.items = items;
     Ok(())
+}
+
+/// The functions that custom calls name, and those that are called from there.
+fn passed_on(module: &Module, main: FuncId) -> Vec<FuncId> {
+    let mut found: Vec<FuncId> = Vec::new();
+    let mut open = vec![main];
+    while let Some(func) = open.pop() {
+        let mut names: Vec<Symbol> = Vec::new();
+        module.walk(module.funcs[func].body, |op| match module.kind(op) {
+            Op::Custom(Custom::CustomCall(call)) => {
+                let called = match &call.called_computations {
+                    Some(Attr::Array(called)) => called.iter().collect(),
+                    Some(one) => vec![one],
+                    None => Vec::new(),
+                };
+                names.extend(called.into_iter().filter_map(|name| match name {
+                    Attr::SymbolRef(path) => path.first().copied(),
+                    _ => None,
+                }));
+            }
+            Op::Control(Control::Call(call)) => names.push(call.callee.0),
+            _ => {}
+        });
+        for callee in names.into_iter().filter_map(|name| module.find_func(name)) {
+            if callee != main && !found.contains(&callee) {
+                found.push(callee);
+                open.push(callee);
+            }
+        }
+    }
+    found
 }
 
 struct Inline {

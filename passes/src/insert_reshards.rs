@@ -5,7 +5,7 @@
 //! partial carries *unreduced* axes until a reshard, placed right behind the op, completes it;
 //! [`crate::place_reductions`] moves such reshards to where they cost least.
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use shard_ir::ops::{Control, Op, Reshard, Sdy};
 use shard_ir::sharding::{AxisList, DimSharding, TensorSharding, axes};
 use shard_ir::{
@@ -13,7 +13,8 @@ use shard_ir::{
     ValueId, place_of,
 };
 use shard_plan::Pricing;
-use shard_plan::strategies::{Strategy, Wanted, choose};
+pub use shard_plan::strategies::Advice;
+use shard_plan::strategies::{Capability, Strategy, Wanted, advise, choose};
 use shard_propagate::rules::{OpRule, RULE_ATTR, rule};
 
 use crate::reasons::{because, without_reason};
@@ -39,6 +40,8 @@ pub struct Fallback {
     pub dim: usize,
     /// Bytes that each device receives.
     pub bytes: u64,
+    /// What an annotation could do about it.
+    pub advice: Advice,
 }
 
 /// Runs the pass on the main function. Every value must have a sharding.
@@ -50,8 +53,15 @@ pub fn run(module: &mut Module, pricing: &mut Pricing) -> Result<Vec<Fallback>, 
         return Ok(Vec::new());
     };
     let body = module.funcs[func].body;
-    let mut pass =
-        Insert { pricing, mesh, func, made: Vec::new(), fallbacks: Vec::new(), manual: 0 };
+    let mut pass = Insert {
+        pricing,
+        mesh,
+        func,
+        made: Vec::new(),
+        fallbacks: Vec::new(),
+        gathered: FxHashSet::default(),
+        manual: 0,
+    };
     rewrite(module, body, &mut pass)?;
     Ok(pass.fallbacks)
 }
@@ -65,6 +75,8 @@ struct Insert<'p> {
     fallbacks: Vec<Fallback>,
     /// How many manual computations are around.
     manual: u32,
+    /// Values that a fallback has gathered, and what to: one gathering serves all uses.
+    gathered: FxHashSet<(ValueId, TensorSharding)>,
 }
 
 impl Rewrite for Insert<'_> {
@@ -285,7 +297,7 @@ impl Insert<'_> {
             self.tensor_shardings(rw.module, rw.module.results(op));
         let wanted = Wanted { operands: &operands, results: &results };
         let strategy = choose(rw.module, op, &rule, self.mesh, &wanted, self.pricing);
-        self.note_fallback(rw.module, op, &rule, &strategy, &operands);
+        self.note_fallback(rw.module, op, &rule, &strategy, &wanted);
         self.apply(rw, op, &strategy, &results);
     }
 
@@ -404,36 +416,48 @@ impl Insert<'_> {
         op: OpId,
         rule: &OpRule,
         strategy: &Strategy,
-        operands: &[Option<TensorSharding>],
+        wanted: &Wanted<'_>,
     ) {
-        let moved = strategy.operands.iter().zip(operands);
+        let moved = strategy.operands.iter().zip(wanted.operands);
         if moved.clone().all(|(to, from)| from.as_ref().is_none_or(|from| from.is_equivalent(to))) {
             return;
         }
         let able = shard_plan::strategies::capabilities(module, op, rule);
         for (index, mapping) in rule.operands.iter().enumerate() {
-            let Some(Some(from)) = operands.get(index) else { continue };
-            let value = module.operand(op, index);
+            let Some(Some(from)) = wanted.operands.get(index) else { continue };
+            let (value, to) = (module.operand(op, index), &strategy.operands[index]);
             let Some(ty) = module.tensor_type(value) else { continue };
+            // Axes that another dimension takes aren't lost: the parts are exchanged.
+            let gathers = to.tile_count() < from.tile_count();
+            if !gathers || shard_plan::cheap::is_cheap(module, value) {
+                continue;
+            }
             for (dim, factors) in mapping.iter().enumerate() {
-                let whole =
-                    factors.iter().any(|&f| able[f] == shard_plan::strategies::Capability::Whole);
-                let lost = axes::product(from.dim_axes(dim))
-                    > axes::product(strategy.operands[index].dim_axes(dim));
-                if whole && lost && !shard_plan::cheap::is_cheap(module, value) {
-                    let local = ty.bytes() / from.tile_count().max(1);
-                    let ways = axes::product(from.dim_axes(dim));
-                    self.fallbacks.push(Fallback {
-                        op: short_name(module, op),
-                        loc: module.op(op).loc,
-                        operand: index,
-                        value,
-                        ty: module.value_type(value),
-                        sharding: from.clone(),
-                        dim,
-                        bytes: local * ways.saturating_sub(1),
-                    });
+                // An op without a rule has no factors, and needs all whole.
+                let whole = factors.is_empty()
+                    || factors.iter().any(|&factor| able[factor] == Capability::Whole);
+                let ways = axes::product(from.dim_axes(dim));
+                let lost = ways > axes::product(to.dim_axes(dim));
+                let share = u128::from(ty.bytes()) * u128::from(ways.saturating_sub(1));
+                let bytes = share.div_ceil(u128::from(from.tile_count().max(1))) as u64;
+                if !whole || !lost || bytes == 0 {
+                    continue;
                 }
+                if !self.gathered.insert((value, to.clone())) {
+                    break;
+                }
+                let advice = advise(module, op, rule, strategy, wanted, index, self.pricing);
+                self.fallbacks.push(Fallback {
+                    op: short_name(module, op),
+                    loc: module.op(op).loc,
+                    operand: index,
+                    value,
+                    ty: module.value_type(value),
+                    sharding: from.clone(),
+                    dim,
+                    bytes,
+                    advice,
+                });
             }
         }
     }

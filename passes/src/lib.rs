@@ -6,6 +6,7 @@
 pub mod common_ops;
 pub mod dead_code;
 pub mod export;
+mod gspmd;
 pub mod hlo_to_stablehlo;
 pub mod import;
 pub mod inline_calls;
@@ -28,4 +29,6 @@ pub mod split_constants;
 pub mod split_reductions;
 pub mod stablehlo_to_hlo;
 pub mod strip_shardings;
+pub mod swap_convolutions;
 pub mod switch_collectives;
+pub mod warnings;

@@ -97,6 +97,7 @@ pub fn partition(module: Module, options: &PartitionOptions) -> Result<Partition
             .help("state one with --mesh='data=4,model=2' and shardings with --arg"));
     };
     let mesh = run.module.meshes[mesh].mesh.clone();
+    let devices = mesh.device_count();
     let mut pricing = Pricing::new(options.topology.clone(), mesh)
         .map_err(|error| Diagnostic::error(error.to_string()))?;
     if !stop(Stage::Import) {
@@ -105,6 +106,9 @@ pub fn partition(module: Module, options: &PartitionOptions) -> Result<Partition
         run.pass("propagate", crate::propagate::run)?;
     }
     done.whole = run.module.clone();
+    if !stop(Stage::Import) {
+        done.warnings.extend(crate::warnings::warnings(&done.whole, devices));
+    }
     let globals = interface_types(&run.module);
     if !stop(Stage::Propagate) {
         run.pass("split-reductions", crate::split_reductions::run)?;
@@ -128,6 +132,9 @@ pub fn partition(module: Module, options: &PartitionOptions) -> Result<Partition
         (done.parameters, done.results) = interface(&run.module, &globals);
     }
     if options.stop_after.is_none() {
+        if options.mode == SpmdMode::Partitions {
+            run.pass("swap-convolutions", crate::swap_convolutions::run)?;
+        }
         run.pass("export", |module| crate::export::run(module, options.mode))?;
     }
     done.module = run.module;

@@ -185,6 +185,12 @@ pub const PASSES: &[PassInfo] = &[
         run: |module, _| crate::local::run(module),
     },
     PassInfo {
+        name: "swap-convolutions",
+        description: "Swaps a dilated input and a larger kernel, as TPU's compiler would",
+        options: &[],
+        run: |module, _| crate::swap_convolutions::run(module),
+    },
+    PassInfo {
         name: "export",
         description: "Gives the per-device program the form in which XLA accepts it",
         options: &[OptionInfo {
@@ -240,6 +246,7 @@ pub const PIPELINES: &[PipelineInfo] = &[
             "global-to-local",
             "common-ops",
             "simplify",
+            "swap-convolutions",
             "export",
         ],
     },

@@ -10,7 +10,7 @@ use shard_pjrt::{CompileOptions, Plugin, Program, child};
 
 fn main() -> Result<(), Box<dyn Error>> {
     if !child::is_child() {
-        std::process::exit(child::run_self(child::Work::Ahead)?);
+        std::process::exit(child::run_self(child::Work::Ahead, &child::Setup::default())?);
     }
     let mut args = std::env::args().skip(1);
     let (Some(topology), Some(file)) = (args.next(), args.next()) else {

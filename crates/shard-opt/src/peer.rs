@@ -3,6 +3,7 @@
 
 use shard_ir::sharding::TensorSharding;
 use shard_ir::{Attr, Diagnostic, ElementType, MeshId, Module};
+use shard_passes::import::ImportOptions;
 use shard_passes::pipeline::Partitioned;
 
 /// The program for one device.
@@ -19,6 +20,18 @@ pub fn whole(module: &Module) -> Result<Module, Diagnostic> {
 /// its arguments and results as they are in our partition, so that devices hold the same parts.
 pub fn for_xla(module: &Module, partitioned: &Partitioned) -> Module {
     let mut module = module.clone();
+    if shard_passes::meshes::main_mesh(&module).is_none() {
+        // Annotations of GSPMD's, or a mesh of the command line.
+        let mut imported = module.clone();
+        let own = shard_passes::meshes::main_mesh(&partitioned.whole);
+        let mesh = own.map(|mesh| partitioned.whole.meshes[mesh].mesh.clone());
+        let options = ImportOptions { mesh, ..ImportOptions::default() };
+        let done = shard_passes::inline_calls::run(&mut imported)
+            .and_then(|()| shard_passes::import::run(&mut imported, &options));
+        if done.is_ok() {
+            module = imported;
+        }
+    }
     let (Some(func), Some(mesh)) = (module.main_func(), shard_passes::meshes::main_mesh(&module))
     else {
         return module;

@@ -163,6 +163,14 @@ fn hlo_text() {
 }
 
 #[test]
+fn an_op_whose_location_names_no_place() {
+    let text = "module {\n  func.func public @main(%x: tensor<4xf32>) -> tensor<4xf32> {\n    \
+                %0 = stablehlo.tanh %x : tensor<4xf32> loc(\"f\")\n    \
+                return %0, %x : tensor<4xf32>, tensor<4xf32> loc(unknown)\n  }\n}\n";
+    fails(text.as_bytes(), "<stdin>:4:5", "returns 2 values");
+}
+
+#[test]
 fn empty_input() {
     let (status, said) = run(&["partition"], b"");
     assert_eq!(status, 1, "{said}");

@@ -110,3 +110,72 @@ fn models_compile_for_tpu() {
     }
     common::expect_gaps(&failures, TPU_GAPS);
 }
+
+/// GSPMD's annotations: tilings that fit one mesh, an order of devices of its own, a constraint
+/// with an open dimension.
+const GSPMD: &str = r#"
+module attributes {mhlo.num_partitions = 8 : i32} {
+  func.func public @main(%x: tensor<16x64xf32> {mhlo.sharding = "X"}, %w: tensor<64x32xf32> {mhlo.sharding = "W"}) -> (tensor<16x32xf32>, tensor<32xf32> {mhlo.sharding = "{replicated}"}) {
+    %0 = stablehlo.dot_general %x, %w, contracting_dims = [1] x [0] : (tensor<16x64xf32>, tensor<64x32xf32>) -> tensor<16x32xf32>
+    %1 = stablehlo.custom_call @Sharding(%0) {backend_config = "unspecified_dims=[0]", mhlo.sharding = "{replicated}"} : (tensor<16x32xf32>) -> tensor<16x32xf32>
+    %2 = stablehlo.tanh %1 : tensor<16x32xf32>
+    %3 = stablehlo.constant dense<0.0> : tensor<f32>
+    %4 = stablehlo.reduce(%2 init: %3) applies stablehlo.add across dimensions = [0] : (tensor<16x32xf32>, tensor<f32>) -> tensor<32xf32>
+    return %2, %4 : tensor<16x32xf32>, tensor<32xf32>
+  }
+}
+"#;
+
+#[test]
+fn annotations_of_gspmd_verify() {
+    let client = common::eight_devices();
+    for (x, w) in [
+        ("{devices=[4,2]<=[8]}", "{devices=[2,1,4]<=[4,2]T(1,0) last_tile_dim_replicate}"),
+        ("{devices=[4,2]<=[2,4]T(1,0)}", "{devices=[2,4]<=[8]}"),
+        ("{devices=[4,2]0,1,3,2,6,7,5,4}", "{replicated}"),
+        ("{devices=[2,1,4]0,1,2,3,4,5,6,7 last_tile_dim_replicate}", "{devices=[1,8]<=[8]}"),
+    ] {
+        let text =
+            GSPMD.replace("\"X\"", &format!("\"{x}\"")).replace("\"W\"", &format!("\"{w}\""));
+        let (whole, partitioned) =
+            common::partition(&text).unwrap_or_else(|error| panic!("{error}"));
+        let local = |index: usize| {
+            let ty = partitioned.parameters[index].local;
+            partitioned.module.ty(ty).as_tensor().map(|ty| ty.dims.iter().product::<i64>())
+        };
+        let parts = match x {
+            _ if x.contains("last_tile") => 2,
+            _ => 8,
+        };
+        assert_eq!(local(0), Some(16 * 64 / parts), "{x}");
+        let options = VerifyOptions::default();
+        let report = shard_opt::verify::verify(&partitioned, &whole, &client, &options)
+            .unwrap_or_else(|error| panic!("{x}: {error}"));
+        assert!(report.passed(), "{x}: {}", report.to_text(120));
+        // XLA gets the same annotations.
+        let xla = Candidate::xla(&whole, &partitioned, 8);
+        xla.compile(&client).unwrap_or_else(|error| panic!("{x}: {error}"));
+    }
+}
+
+/// A transposed convolution and its gradients, whose operands TPU's compiler would swap.
+const TRANSPOSED: &str = r#"
+module {
+  sdy.mesh @mesh = <["x"=8]>
+  func.func public @main(%x: tensor<16x8x8x32xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}, {}, {}]>}, %g: tensor<16x16x16x32xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}, {}, {}]>}) -> tensor<3x3x32x32xf32> {
+    %0 = stablehlo.convolution(%x, %g) dim_numbers = [f, 0, 1, b]x[i, 0, 1, o]->[0, 1, b, f], window = {stride = [1, 1], pad = [[2, 1], [2, 1]], lhs_dilate = [2, 2], rhs_dilate = [1, 1], reverse = [false, false]} {batch_group_count = 1 : i64, feature_group_count = 1 : i64} : (tensor<16x8x8x32xf32>, tensor<16x16x16x32xf32>) -> tensor<3x3x32x32xf32>
+    return %0 : tensor<3x3x32x32xf32>
+  }
+}
+"#;
+
+#[test]
+fn gradients_of_transposed_convolutions_compile_for_tpu() {
+    let plugin = common::libtpu();
+    let topology = plugin.tpu_topology("v4:2x2x2").unwrap_or_else(|error| panic!("{error}"));
+    let (_, partitioned) = common::partition(TRANSPOSED).unwrap_or_else(|error| panic!("{error}"));
+    let (_, figures) = Candidate::partitioned(&partitioned.module)
+        .compile_ahead(&plugin, &topology)
+        .unwrap_or_else(|error| panic!("{error}"));
+    assert!(figures.cycles.is_some_and(|cycles| cycles.estimated_cycles > 0));
+}

@@ -212,15 +212,52 @@ module @m {
 "#;
 
 #[test]
-fn fallbacks_come_with_a_remedy() {
+fn advice_avoids_what_it_says() {
     let report = report_of(SORT);
-    for fallback in &report.fallbacks {
-        assert_eq!(fallback.op, "sort");
-        assert_eq!(fallback.axes, ["data"]);
-        assert!(fallback.remedy.contains("[{\"data\"}, {}]"), "{}", fallback.remedy);
-        assert!(fallback.remedy.contains("P('data', None)"), "{}", fallback.remedy);
-        assert!(fallback.remedy.contains("the argument x"), "{}", fallback.remedy);
-    }
+    let [fallback] = &report.fallbacks[..] else { panic!("{:?}", report.fallbacks) };
+    assert_eq!(fallback.op, "sort");
+    assert_eq!(fallback.axes, ["data"]);
+    let advised = "[{\"data\"}, {}] (in JAX: P('data', None))";
+    assert!(fallback.remedy.contains(advised), "{}", fallback.remedy);
+    assert!(fallback.remedy.contains("to avoid it, shard the argument x"), "{}", fallback.remedy);
+
+    let mut options = PartitionOptions::default();
+    options.import.arguments = vec![("x".to_owned(), "P('data', None)".to_owned())];
+    let made = partition_text(SORT, &options).unwrap();
+    let after = Report::new(&made.partitioned, &ReportOptions::default());
+    assert!(after.fallbacks.is_empty(), "{:?}", after.fallbacks);
+    assert!(after.totals.wire_bytes < report.totals.wire_bytes);
+}
+
+#[test]
+fn no_advice_where_there_is_none() {
+    let text = SORT.replace("8x16x", "16x").replace("dimension = 1", "dimension = 0");
+    let text = text.replace("[{}, {\"data\"}]", "[{\"data\"}]");
+    let report = report_of(&text);
+    let [fallback] = &report.fallbacks[..] else { panic!("{:?}", report.fallbacks) };
+    assert!(fallback.remedy.starts_with("no annotation avoids it"), "{}", fallback.remedy);
+    assert_eq!((fallback.bytes, report.totals.wire_bytes), (48, 48));
+}
+
+/// One value that three ops gather, and three values that one line gathers.
+const SHARED: &str = r#"
+module @m {
+  sdy.mesh @mesh = <["data"=4]>
+  func.func public @main(%x: tensor<15xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}]>}, %y: tensor<16xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"data"}]>}) -> (tensor<3xf32>, tensor<3xf32>, tensor<5xf32>) {
+    %0 = stablehlo.slice %y [1:4] : (tensor<16xf32>) -> tensor<3xf32>
+    %1 = stablehlo.slice %y [3:6] : (tensor<16xf32>) -> tensor<3xf32>
+    %2 = stablehlo.slice %y [3:8] : (tensor<16xf32>) -> tensor<5xf32>
+    return %0, %1, %2 : tensor<3xf32>, tensor<3xf32>, tensor<5xf32>
+  }
+}
+"#;
+
+#[test]
+fn a_value_that_is_gathered_once_counts_once() {
+    let report = report_of(SHARED);
+    let gathered: u64 = report.fallbacks.iter().map(|fallback| fallback.bytes).sum();
+    assert_eq!((gathered, report.totals.wire_bytes), (48, 48));
+    assert_eq!(report.fallbacks.len(), 1, "{:?}", report.fallbacks);
 }
 
 #[test]

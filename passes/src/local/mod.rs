@@ -9,6 +9,7 @@
 
 mod collective;
 mod context;
+mod convolution;
 mod creation;
 mod indexing;
 mod movement;
@@ -74,6 +75,7 @@ impl Rewrite for Local {
         let kind = rw.module.kind(op).clone();
         match kind {
             Op::Creation(kind) => creation::lower(self, rw, op, kind),
+            Op::Convolution(kind) => convolution::lower(self, rw, op, kind),
             Op::Movement(kind) => movement::lower(self, rw, op, kind),
             Op::Indexing(kind) => indexing::lower(self, rw, op, kind),
             Op::Sdy(Sdy::ManualComputation(_)) => self.inline_body(rw, op),
@@ -92,7 +94,6 @@ impl Rewrite for Local {
             .help("use stablehlo.rng_bit_generator, whose bits its state decides")),
             Op::Elementwise(_)
             | Op::Dot(_)
-            | Op::Convolution(_)
             | Op::Reduction(_)
             | Op::Sorting(_)
             | Op::Linalg(_)

@@ -28,6 +28,13 @@ impl Convert {
                 let operands = [predicate, operands[1], operands[2]];
                 Ok(self.multiple(module, op, Elementwise::Select.into(), &operands, &[]))
             }
+            Op::Elementwise(Elementwise::ChloTan) => {
+                Ok(self.multiple(module, op, Elementwise::Tan.into(), &operands, &[]))
+            }
+            Op::Elementwise(Elementwise::Square) => {
+                let twice = [operands[0]; 2];
+                Ok(self.multiple(module, op, Elementwise::Multiply.into(), &twice, &[]))
+            }
             Op::Movement(Movement::BroadcastInDim(broadcast)) => {
                 let ty = module.value_type(module.result(op, 0));
                 let value = self.broadcast(module, operands[0], &broadcast.dimensions, ty, loc);

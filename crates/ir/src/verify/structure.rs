@@ -297,8 +297,9 @@ impl Walk<'_, '_> {
             Op::Control(Control::SdyReturn) => {
                 owner.is_some_and(|op| matches!(module.kind(op), Op::Sdy(_) | Op::Opaque(_)))
             }
+            // JAX ends the functions that it passes to custom calls so.
             Op::Control(Control::Return) => {
-                owner.is_some_and(|op| !matches!(module.kind(op), Op::Sdy(_)))
+                owner.is_none_or(|op| !matches!(module.kind(op), Op::Sdy(_)))
             }
             _ => true,
         };
@@ -306,7 +307,12 @@ impl Walk<'_, '_> {
             let of = owner.map_or("a function", |op| module.op_name(op));
             self.complaints.op(op, format!("can't end a region of {of}"));
         }
-        if let (Op::Control(Control::FuncReturn), Some(func)) = (kind, func) {
+        let returns = match kind {
+            Op::Control(Control::FuncReturn) => true,
+            Op::Control(Control::Return) => owner.is_none(),
+            _ => false,
+        };
+        if let (true, Some(func)) = (returns, func) {
             self.returns(op, func);
         }
     }

@@ -82,18 +82,12 @@ fn can_split(module: &Module, op: OpId, rule: &OpRule, factor: usize) -> bool {
             rule.operands.get(1).is_none_or(|update| update.iter().flatten().any(|&f| f == factor))
         }
         Op::Convolution(Convolution::Conv(conv)) => {
-            // Groups tie features of operands and result together by their number, which the
-            // lowering would have to change.
-            let grouped = conv.feature_groups > 1 || conv.batch_groups > 1;
-            let has = |tensor: usize, dim: i64| {
-                let dim = usize::try_from(dim).unwrap_or(usize::MAX);
-                rule.operands[tensor].get(dim).is_some_and(|dim| dim.contains(&factor))
+            // A window reaches over the border of its shard. (Groups are split as they are
+            // numbered, and features or images inside a group only where each shard has one.)
+            let spatial = |tensor: usize, dims: &[i64]| {
+                dims.iter().any(|&dim| has_factor(rule, tensor, dim, factor))
             };
-            let is_batch = has(0, conv.dims.input_batch) && conv.batch_groups == 1;
-            // A window reaches over the border of its shard.
-            let is_spatial = conv.dims.input_spatial.iter().any(|&dim| has(0, dim))
-                || conv.dims.kernel_spatial.iter().any(|&dim| has(1, dim));
-            (!grouped || is_batch) && !is_spatial
+            !spatial(0, &conv.dims.input_spatial) && !spatial(1, &conv.dims.kernel_spatial)
         }
         Op::Convolution(Convolution::DynamicConv(_)) | Op::Random(_) | Op::Effects(_) => false,
         Op::Elementwise(_)
@@ -128,15 +122,30 @@ pub(super) fn may_pad(module: &Module, op: OpId, rule: &OpRule, factor: usize) -
             tensors.count() > 1 && !is_input_only(rule, factor)
         }
         Op::Collective(_)
+        | Op::Convolution(Convolution::DynamicConv(_))
         | Op::Sdy(_)
         | Op::Custom(_)
         | Op::Hlo(_)
         | Op::Opaque(_)
         | Op::Linalg(_) => false,
+        Op::Convolution(Convolution::Conv(conv)) => {
+            // The number of groups goes with the size of the dimensions that have them.
+            let grouped = [
+                (0, conv.dims.input_feature, conv.feature_groups > 1),
+                (0, conv.dims.input_batch, conv.batch_groups > 1),
+                (
+                    1,
+                    conv.dims.kernel_output_feature,
+                    conv.feature_groups > 1 || conv.batch_groups > 1,
+                ),
+            ];
+            !grouped
+                .iter()
+                .any(|&(tensor, dim, grouped)| grouped && has_factor(rule, tensor, dim, factor))
+        }
         Op::Elementwise(_)
         | Op::Creation(_)
         | Op::Dot(_)
-        | Op::Convolution(_)
         | Op::Reduction(_)
         | Op::Movement(_)
         | Op::Sorting(_)
@@ -145,6 +154,13 @@ pub(super) fn may_pad(module: &Module, op: OpId, rule: &OpRule, factor: usize) -
         | Op::Control(_)
         | Op::Effects(_) => true,
     }
+}
+
+/// Whether a dimension of an operand has a factor.
+fn has_factor(rule: &OpRule, operand: usize, dim: i64, factor: usize) -> bool {
+    let dim = usize::try_from(dim).unwrap_or(usize::MAX);
+    let mapping = rule.operands.get(operand).and_then(|mapping| mapping.get(dim));
+    mapping.is_some_and(|dim| dim.contains(&factor))
 }
 
 /// Whether only the inputs of a gather or scatter (and a scatter's results, which have their

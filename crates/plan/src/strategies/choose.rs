@@ -128,6 +128,49 @@ impl<'a> Maker<'a> {
                 found.push(strategy);
             }
         }
+        let mut moved = Vec::new();
+        for strategy in &found {
+            moved.extend(self.moved(&strategy.factors));
+        }
+        for assignment in moved {
+            let strategy = self.make(assignment);
+            if !found.contains(&strategy) {
+                found.push(strategy);
+            }
+        }
+        found
+    }
+
+    /// The assignments in which axes of dimensions that must be whole go to another factor, so that
+    /// the work stays split: an all-to-all instead of an all-gather. Such dimensions must divide.
+    fn moved(&self, factors: &FactorAxes) -> Vec<FactorAxes> {
+        let mut used: AxisList = factors.iter().flatten().copied().collect();
+        let mut lost = AxisList::new();
+        for proposal in self.operands.iter().chain(&self.results) {
+            for (axes, able) in proposal.iter().zip(&self.able) {
+                for &axis in axes.iter().filter(|_| *able == Capability::Whole) {
+                    if !used.iter().any(|other| other.overlaps(axis)) {
+                        used.push(axis);
+                        lost.push(axis);
+                    }
+                }
+            }
+        }
+        if lost.is_empty() {
+            return Vec::new();
+        }
+        let mut found = Vec::new();
+        for (index, factor) in self.rule.factors.iter().enumerate() {
+            let mut taken = factors[index].clone();
+            taken.extend(lost.iter().copied());
+            let parts = axes::product(&taken) as i64;
+            let divides = factor.size > 0 && factor.size % parts == 0;
+            if self.able[index] == Capability::Free && divides {
+                let mut assignment = factors.clone();
+                assignment[index] = taken;
+                found.push(assignment);
+            }
+        }
         found
     }
 }
@@ -234,6 +277,62 @@ pub fn choose(
         }
     }
     candidates.swap_remove(best)
+}
+
+/// What an annotation could do about an operand that has to be gathered.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Advice {
+    /// With this sharding of the operand the op gathers nothing, and all costs less.
+    Shard(Box<TensorSharding>),
+    /// The op could be computed on other shards of the operand, but that costs more.
+    Dearer,
+    /// There is no other way to split the op.
+    Nothing,
+}
+
+/// What to do about an operand that the chosen strategy gathers. Whatever is advised has been
+/// priced: with the operand as advised (moved there, unless the program gets it so), the op and the
+/// reshards of its results cost less than they do now.
+pub fn advise(
+    module: &Module,
+    op: OpId,
+    rule: &OpRule,
+    chosen: &Strategy,
+    wanted: &Wanted<'_>,
+    operand: usize,
+    pricing: &mut Pricing,
+) -> Advice {
+    let Some(Some(from)) = wanted.operands.get(operand) else { return Advice::Nothing };
+    let maker = Maker::new(module, op, rule, from.mesh, wanted);
+    let value = module.operand(op, operand);
+    let is_argument = module.defining_op(value).is_none();
+    let bytes = module.tensor_type(value).map_or(0, |ty| ty.bytes());
+    let now = price(module, op, chosen, wanted, pricing);
+    let mut best = (now, Advice::Nothing);
+    for strategy in maker.others(maker.base()) {
+        let to = &strategy.operands[operand];
+        if to.tile_count() < from.tile_count() {
+            continue;
+        }
+        if best.1 == Advice::Nothing {
+            best.1 = Advice::Dearer;
+        }
+        let operands: Vec<Option<TensorSharding>> = (0..wanted.operands.len())
+            .map(|at| match module.operand(op, at) == value {
+                true => Some(to.clone()),
+                false => wanted.operands[at].clone(),
+            })
+            .collect();
+        let advised = Wanted { operands: &operands, results: wanted.results };
+        let mut then = price(module, op, &strategy, &advised, pricing);
+        if !is_argument {
+            then += pricing.reshard(from, to, bytes).seconds;
+        }
+        if then < best.0 * (1.0 - 1e-6) {
+            best = (then, Advice::Shard(Box::new(to.clone())));
+        }
+    }
+    best.1
 }
 
 /// Whether a strategy takes the operands as they are and gives the results as they shall be.

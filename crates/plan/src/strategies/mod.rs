@@ -9,4 +9,4 @@ mod capability;
 mod choose;
 
 pub use capability::{Capability, capabilities, combiner};
-pub use choose::{Strategy, Wanted, choose, strategies};
+pub use choose::{Advice, Strategy, Wanted, advise, choose, strategies};

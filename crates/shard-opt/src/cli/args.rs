@@ -39,6 +39,27 @@ pub(super) fn normalize(words: Vec<OsString>, command: &clap::Command) -> Vec<Os
         .collect()
 }
 
+/// What is wrong where the first word is meant as a command, but is none: it can't be a file.
+pub(super) fn unknown_command(words: &[OsString], command: &clap::Command) -> Option<String> {
+    let word = words.get(1)?.to_str()?;
+    let is_word = word.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_'));
+    let known: Vec<&str> = command.get_subcommands().map(clap::Command::get_name).collect();
+    if word.starts_with('-')
+        || word.is_empty()
+        || !is_word
+        || word == "help"
+        || known.contains(&word)
+        || std::path::Path::new(word).exists()
+    {
+        return None;
+    }
+    Some(format!(
+        "there is no command '{word}', and no file of that name\n  help: the commands are {}; \
+         without one, passes run over a file: shard-opt FILE --import --propagate",
+        known.join(", ")
+    ))
+}
+
 #[cfg(test)]
 mod tests {
     use clap::CommandFactory;
@@ -50,6 +71,18 @@ mod tests {
         let words = line.split(' ').map(OsString::from).collect();
         let words = normalize(words, &Cli::command());
         words.iter().map(|word| word.to_string_lossy()).collect::<Vec<_>>().join(" ")
+    }
+
+    #[test]
+    fn a_word_that_is_no_command() {
+        let unknown = |line: &str| {
+            let words: Vec<OsString> = line.split(' ').map(OsString::from).collect();
+            unknown_command(&words, &Cli::command())
+        };
+        assert!(unknown("shard-opt run x.mlir").is_some_and(|said| said.contains("'run'")));
+        for line in ["shard-opt", "shard-opt x.mlir", "shard-opt -", "shard-opt partition x"] {
+            assert_eq!(unknown(line), None, "{line}");
+        }
     }
 
     #[test]

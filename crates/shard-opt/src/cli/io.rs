@@ -143,13 +143,74 @@ fn style() -> Style {
     }
 }
 
+/// Tells a child whose standard error goes through its parent the width of the parent's terminal.
+pub(crate) const COLUMNS: &str = "SHARD_OPT_COLUMNS";
+
 /// Columns of the terminal that standard error is.
 pub(crate) fn terminal_width() -> Option<usize> {
+    if let Some(columns) = std::env::var_os(COLUMNS) {
+        return columns.to_str()?.parse().ok();
+    }
     if !io::stderr().is_terminal() {
         return None;
     }
     let size = terminal_size::terminal_size_of(io::stderr());
-    Some(size.map_or(100, |(width, _)| usize::from(width.0)))
+    Some(size.map_or_else(unknown_width, |(width, _)| usize::from(width.0)))
+}
+
+/// Columns that tables on standard error may take where it is no terminal: what `COLUMNS` says.
+pub(crate) fn table_width() -> Option<usize> {
+    terminal_width().or_else(columns)
+}
+
+/// Columns of a terminal that doesn't say how wide it is.
+fn unknown_width() -> usize {
+    columns().unwrap_or(80)
+}
+
+fn columns() -> Option<usize> {
+    std::env::var("COLUMNS").ok()?.parse().ok()
+}
+
+/// Shows what is being done in a line that the next text takes the place of, on a terminal.
+#[cfg(feature = "pjrt")]
+pub(crate) fn progress(what: &str) {
+    if let Some(width) = terminal_width() {
+        let text: String = what.chars().take(width.saturating_sub(1)).collect();
+        say(&format!("{text}\x1b[K\r"));
+    }
+}
+
+/// Takes the line of [`progress`] away.
+#[cfg(feature = "pjrt")]
+pub(crate) fn progress_done() {
+    if terminal_width().is_some() {
+        say("\x1b[K\r");
+    }
+}
+
+/// An error with its causes, each said once, and what to do about it where that is known.
+pub(crate) fn error_text(error: &anyhow::Error) -> String {
+    let mut text = String::new();
+    for cause in error.chain() {
+        let cause = cause.to_string();
+        if !text.contains(&cause) {
+            let colon = if text.is_empty() { "" } else { ": " };
+            text.push_str(colon);
+            text.push_str(&cause);
+        }
+    }
+    let missing = text.split_once("No FFI handler registered for ").map(|(_, rest)| {
+        rest.split_whitespace().next().unwrap_or_default().trim_matches(':').to_owned()
+    });
+    let help = missing.map(|call| {
+        format!(
+            "  help: this plugin has no code for the custom call @{call} (JAX brings its own), so \
+             the program can't run here; 'partition' and 'report' need no plugin, and --plugin \
+             takes one that has it\n"
+        )
+    });
+    format!("shard-opt: error: {text}\n{}", help.unwrap_or_default())
 }
 
 /// Writes text to standard error, which nobody may read.
@@ -177,8 +238,24 @@ pub(crate) fn write_result(file: Option<&Path>, text: &str) -> Result<(), Failur
 /// Columns of the terminal that standard output is.
 pub(crate) fn output_width() -> Option<usize> {
     if !io::stdout().is_terminal() {
-        return None;
+        return columns();
     }
     let size = terminal_size::terminal_size_of(io::stdout());
-    Some(size.map_or(100, |(width, _)| usize::from(width.0)))
+    Some(size.map_or_else(unknown_width, |(width, _)| usize::from(width.0)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn causes_are_said_once_and_missing_code_has_help() {
+        let error = anyhow::anyhow!("No FFI handler registered for lapack_spotrf_ffi on Host")
+            .context("compiling: No FFI handler registered for lapack_spotrf_ffi on Host")
+            .context("verify");
+        let text = error_text(&error);
+        assert!(text.starts_with("shard-opt: error: verify: compiling: No FFI"), "{text}");
+        assert_eq!(text.matches("No FFI handler").count(), 1, "{text}");
+        assert!(text.contains("custom call @lapack_spotrf_ffi (JAX"), "{text}");
+    }
 }

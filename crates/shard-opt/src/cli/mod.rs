@@ -85,6 +85,10 @@ enum Command {
 /// Reads the command line, runs the command, and gives the exit status.
 pub(crate) fn main() -> ExitCode {
     let words: Vec<OsString> = std::env::args_os().collect();
+    if let Some(message) = args::unknown_command(&words, &Cli::command()) {
+        io::say(&format!("shard-opt: error: {message}\n"));
+        return ExitCode::from(2);
+    }
     let words = args::normalize(words, &Cli::command());
     let parsed = Cli::command()
         .try_get_matches_from(words)
@@ -107,6 +111,10 @@ pub(crate) fn main() -> ExitCode {
         #[cfg(feature = "pjrt")]
         Some(Command::Time(args)) => time::run(&args),
     };
+    #[cfg(feature = "pjrt")]
+    if outcome.is_err() {
+        io::progress_done();
+    }
     match outcome {
         Ok(()) => ExitCode::SUCCESS,
         Err(Failure::Said) => ExitCode::from(1),
@@ -118,7 +126,7 @@ pub(crate) fn main() -> ExitCode {
             ExitCode::from(2)
         }
         Err(Failure::Other(error)) => {
-            io::say(&format!("shard-opt: error: {error:#}\n"));
+            io::say(&io::error_text(&error));
             ExitCode::from(1)
         }
     }

@@ -95,6 +95,11 @@ pub(crate) fn run(args: &PartitionArgs) -> Outcome {
         timing.add(pass, duration);
     }
     source.say_all(&done.warnings)?;
+    if options.stop_after.is_none_or(|stage| stage == Stage::Local) {
+        let topology = options.topology.device.memory_bytes.value as u64;
+        let limit = args.flags.machine.memory_limit.unwrap_or(topology);
+        source.say_all(&report::memory_warning(&done.module, limit))?;
+    }
 
     if let Some(to) = &args.report {
         let report = timing.time("report", || {
@@ -106,7 +111,7 @@ pub(crate) fn run(args: &PartitionArgs) -> Outcome {
             };
             Report::new(&done, &options)
         });
-        let text = report::render(&report, to.form, io::terminal_width());
+        let text = report::render(&report, to.form, io::table_width());
         match &to.file {
             Some(file) => io::write_result(Some(file), &text)?,
             None => io::say(&text),

@@ -6,9 +6,9 @@ use anyhow::Context;
 use clap::{Args, ValueEnum};
 use shard_cost::Topology;
 use shard_ir::sharding::{Mesh, parse_mesh};
-use shard_ir::{Diagnostic, Module};
+use shard_ir::{Diagnostic, Module, Place};
 use shard_opt::report::units;
-use shard_opt::{PartitionOptions, PrintOptions, SpmdMode};
+use shard_opt::{ParseOptions, PartitionOptions, PrintOptions, SpmdMode};
 
 use super::Failure;
 use super::io::{self, Format, Source};
@@ -21,7 +21,9 @@ pub(crate) struct PartitionFlags {
     /// their new sizes
     #[arg(long, value_name = "AXES", value_parser = read_mesh)]
     pub mesh: Option<Mesh>,
-    /// A sharding for an argument in place of the one it has; may be given for each argument
+    /// A sharding for an argument in place of the one it has, as sdy or JAX spells it; may be given
+    /// for each argument, and for all that differ in the numbers in their names, as in
+    /// "layers[*]['w']=P('data')"
     #[arg(long, value_name = "NAME_OR_INDEX=SHARDING", value_parser = read_sharding)]
     pub arg: Vec<(String, String)>,
     /// A sharding for a result in place of the one it has; may be given for each result
@@ -32,9 +34,9 @@ pub(crate) struct PartitionFlags {
     /// The number of devices, where neither the program nor --mesh states any
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub num_partitions: Option<u32>,
-    /// Which kind of XLA device id the collectives use
-    #[arg(long, value_name = "KIND", value_enum, default_value = "partitions")]
-    pub spmd_mode: Mode,
+    /// Which kind of XLA device id the collectives use [default: partitions]
+    #[arg(long, value_name = "KIND", value_enum)]
+    pub spmd_mode: Option<Mode>,
 }
 
 /// What the cost model assumes.
@@ -64,13 +66,13 @@ pub(crate) fn read_mesh(text: &str) -> Result<Mesh, String> {
 /// `NAME=[...]`: a name may contain `=` itself, so the sharding begins at the first `=` that one
 /// can follow.
 fn read_sharding(text: &str) -> Result<(String, String), String> {
-    let starts = ["=[", "=<", "=#sdy"];
+    let starts = ["=[", "=<", "=#sdy", "=P(", "=PartitionSpec("];
     let at = starts.iter().filter_map(|start| text.find(start)).min();
     match at {
         Some(at) if at > 0 => Ok((text[..at].to_owned(), text[at + 1..].to_owned())),
-        _ => {
-            Err("expected a name or number, '=', and a sharding, as in '0=[{\"data\"},{}]'".into())
-        }
+        _ => Err("expected a name or number, '=', and a sharding, as in '0=[{\"data\"},{}]' or \
+                 'x=P(\"data\",None)'"
+            .into()),
     }
 }
 
@@ -98,8 +100,8 @@ impl PartitionFlags {
         options.import.results = self.result.clone();
         options.topology = self.machine.topology()?;
         options.mode = match self.spmd_mode {
-            Mode::Partitions => SpmdMode::Partitions,
-            Mode::Replicas => SpmdMode::Replicas,
+            None | Some(Mode::Partitions) => SpmdMode::Partitions,
+            Some(Mode::Replicas) => SpmdMode::Replicas,
         };
         if let Some(wanted) = self.num_partitions {
             let stated = match &self.mesh {
@@ -164,9 +166,27 @@ pub(crate) fn parse(source: &Source, timing: &mut Timing) -> Result<Module, Fail
     let converted =
         timing.time("hlo-to-stablehlo", || shard_passes::hlo_to_stablehlo::run(&mut module));
     converted.map_err(|error| source.fail(&error))?;
-    let complaints = timing.time("verify", || shard_ir::verify(&module));
+    let mut complaints = timing.time("verify", || shard_ir::verify(&module));
+    if complaints.iter().any(|complaint| complaint.place == Place::Nowhere) {
+        place_in_text(source, &mut complaints);
+    }
     source.say_all(&complaints)?;
     Ok(module)
+}
+
+/// Gives complaints about ops whose locations name no place that of the ops in the text.
+fn place_in_text(source: &Source, complaints: &mut [Diagnostic]) {
+    let options = ParseOptions { locations: false, ..source.options() };
+    let plain = shard_text::parse_bytes(&source.bytes, &options);
+    let placed = shard_ir::verify(&plain.module);
+    if placed.len() != complaints.len() {
+        return;
+    }
+    for (complaint, placed) in complaints.iter_mut().zip(placed) {
+        if complaint.place == Place::Nowhere && complaint.message == placed.message {
+            complaint.place = placed.place;
+        }
+    }
 }
 
 /// Whether a program's text has locations, so that what is made of it should have them too.
@@ -204,6 +224,7 @@ mod tests {
             ("0=[{\"x\"},{}]", "0", "[{\"x\"},{}]"),
             ("p['a=b'][0]=[{x}], replicated={\"y\"}", "p['a=b'][0]", "[{x}], replicated={\"y\"}"),
             ("x=<@mesh, [{}]>", "x", "<@mesh, [{}]>"),
+            ("ps[*]['a']=P('model',None)", "ps[*]['a']", "P('model',None)"),
         ] {
             assert_eq!(read_sharding(text), Ok((name.to_owned(), sharding.to_owned())));
         }

@@ -1,6 +1,6 @@
 //! `shard-opt time`: what a compiled program costs, and how long it takes.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 use shard_ir::{Attr, Diagnostic, Module};
@@ -11,8 +11,8 @@ use shard_pjrt::child::Work;
 use shard_pjrt::{Client, Plugin, Topology};
 
 use super::io::{self, InputArgs, Source};
-use super::plugins;
-use super::shared::{self, PartitionFlags};
+use super::plugins::{self, Retry};
+use super::shared::{self, Mode, PartitionFlags};
 use super::timing::Timing;
 use super::{Failure, Outcome};
 
@@ -81,11 +81,23 @@ pub(crate) fn run(args: &TimeArgs) -> Outcome {
         let message = "--backend=tpu on a machine without TPUs needs --topology=v4:2x2x2 or alike";
         return Err(Failure::Usage(message.to_owned()));
     }
-    plugins::in_child(if ahead { Work::Ahead } else { Work::OfMachine })?;
+    // Standard input can be read once.
+    let again = args.input.file.as_deref().is_some_and(|file| file != Path::new("-"));
+    let retry = (ahead && again && args.flags.spmd_mode.is_none()).then_some(Retry {
+        arguments: &["--spmd-mode=replicas"],
+        message: "TPU's compiler ended itself on the program with mhlo.num_partitions (its last \
+                  message is above); trying the same program with --spmd-mode=replicas",
+    });
+    plugins::in_child_or(if ahead { Work::Ahead } else { Work::OfMachine }, retry)?;
 
     let source = Source::read(&args.input)?;
-    let module = shared::parse(&source, &mut Timing::default())?;
+    let mut module = shared::parse(&source, &mut Timing::default())?;
     let (subject, devices) = subject(args, &source, &module)?;
+    if matches!(subject, Subject::Given) && args.flags.spmd_mode == Some(Mode::Replicas) {
+        shard_passes::export::as_replicas(&mut module);
+    }
+    let doing = if ahead { "compiling for" } else { "compiling and timing on" };
+    io::progress(&format!("{doing} {devices} devices ..."));
     let runs = Runs { warm_up: args.warm_up as usize, timed: args.runs as usize };
     let report = if ahead {
         let file = plugins::tpu_file(args.plugin.as_deref())?;
@@ -121,7 +133,8 @@ pub(crate) fn run(args: &TimeArgs) -> Outcome {
     match args.report {
         shard_opt::report::Form::Json => io::write_result(None, &report.to_json()),
         shard_opt::report::Form::Text => {
-            io::say(&report.to_text(io::terminal_width().unwrap_or(120)));
+            io::progress_done();
+            io::say(&report.to_text(io::table_width().unwrap_or(120)));
             Ok(())
         }
     }
@@ -153,7 +166,8 @@ fn compile_ahead(
 fn subject(args: &TimeArgs, source: &Source, module: &Module) -> Result<(Subject, u64), Failure> {
     let named = devices_named(module);
     let has_mesh = shard_passes::meshes::main_mesh(module).is_some() || args.flags.mesh.is_some();
-    if !has_mesh && named > 1 {
+    let annotated = shard_passes::import::has_gspmd_annotations(module);
+    if !has_mesh && !annotated && named > 1 {
         if args.versus.is_some() {
             let error = Diagnostic::error("the program is partitioned already")
                 .help("give --versus=xla the program before it was partitioned");

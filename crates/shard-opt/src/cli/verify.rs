@@ -74,8 +74,12 @@ pub(crate) fn run(args: &VerifyArgs) -> Outcome {
         verify::VerifyError::Pass(diagnostic) => source.fail(&diagnostic),
         error => Failure::Other(error.into()),
     };
+    io::progress(&format!(
+        "compiling and running the program whole and on {devices} devices, {} times ...",
+        args.runs
+    ));
     let json = args.report == shard_opt::report::Form::Json;
-    let width = io::terminal_width().unwrap_or(120);
+    let width = io::table_width().unwrap_or(120);
     let passed = if args.delete_collectives {
         let prepared = Prepared::new(&partitioned, &module, &client, &checks).map_err(failed)?;
         let report =
@@ -83,6 +87,7 @@ pub(crate) fn run(args: &VerifyArgs) -> Outcome {
         if json {
             io::write_result(None, &report.to_json())?;
         } else {
+            io::progress_done();
             io::say(&report.with_all.to_text(width));
             io::say(&report.to_text(width));
         }
@@ -92,6 +97,7 @@ pub(crate) fn run(args: &VerifyArgs) -> Outcome {
         if json {
             io::write_result(None, &report.to_json())?;
         } else {
+            io::progress_done();
             io::say(&report.to_text(width));
         }
         report.passed()

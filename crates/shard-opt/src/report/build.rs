@@ -8,7 +8,20 @@ use shard_passes::pipeline::Partitioned;
 use super::model::{AxisInfo, Memory, MeshInfo, SCHEMA_VERSION, TopologyInfo};
 use super::place::Places;
 use super::{Compute, FallbackEntry, InterfaceEntry, Report, ReportOptions};
-use super::{collectives, compute, fallback, interface};
+use super::{collectives, compute, fallback, interface, units};
+
+/// A warning where a per-device program needs more memory than a device may use.
+pub fn memory_warning(module: &Module, limit: u64) -> Option<Diagnostic> {
+    let peak = compute::peak_bytes(module);
+    (peak > limit).then(|| {
+        Diagnostic::warning(format!(
+            "a device needs up to {} of memory at once, and has {}",
+            units::bytes(peak),
+            units::bytes(limit)
+        ))
+        .help("--report=text shows what is large, and which arguments every device has whole")
+    })
+}
 
 impl Report {
     /// Describes what the partitioner made: its last stage must be a per-device one.

@@ -1,8 +1,8 @@
 //! Places where operands had to be gathered, in words, with the annotation that avoids it.
 
-use shard_ir::sharding::{AxisRef, Mesh, axes};
+use shard_ir::sharding::{AxisRef, Mesh, TensorSharding};
 use shard_ir::{Diagnostic, Module, ValueId, place_of};
-use shard_passes::insert_reshards::Fallback;
+use shard_passes::insert_reshards::{Advice, Fallback};
 use shard_passes::pipeline::Partitioned;
 
 use super::collectives::axis_names;
@@ -25,8 +25,26 @@ pub(super) fn describe(
     fallbacks: &[Fallback],
     places: &Places<'_>,
 ) -> Vec<FallbackEntry> {
-    let mut entries: Vec<FallbackEntry> =
-        fallbacks.iter().map(|fallback| entry(module, fallback, places)).collect();
+    let mut entries: Vec<FallbackEntry> = Vec::new();
+    for fallback in fallbacks {
+        let new = entry(module, fallback, places);
+        let same = entries.iter_mut().find(|old| {
+            old.op == new.op
+                && (old.operand, old.dim) == (new.operand, new.dim)
+                && (&old.axes, &old.location) == (&new.axes, &new.location)
+                && old.remedy == new.remedy
+        });
+        match same {
+            Some(old) => {
+                old.count += 1;
+                old.bytes = old.bytes.saturating_add(new.bytes);
+            }
+            None => entries.push(new),
+        }
+    }
+    for entry in &mut entries {
+        entry.message = message(entry);
+    }
     entries.sort_by_key(|entry| std::cmp::Reverse(entry.bytes));
     entries
 }
@@ -34,49 +52,54 @@ pub(super) fn describe(
 fn entry(module: &Module, fallback: &Fallback, places: &Places<'_>) -> FallbackEntry {
     let Fallback { op, operand, dim, bytes, sharding, .. } = fallback;
     let mesh = &module.meshes[sharding.mesh].mesh;
-    let axes = axis_names(mesh, sharding.dim_axes(*dim));
-    let message = format!(
-        "{op} works on whole rows of dimension {dim} of operand {operand} only, which is split \
-         over {}: every device gathers {}",
-        axes.join(", "),
-        units::bytes(*bytes)
-    );
     FallbackEntry {
         op: op.clone(),
         operand: *operand,
         dim: *dim,
-        axes,
+        axes: axis_names(mesh, sharding.dim_axes(*dim)),
         bytes: *bytes,
+        count: 1,
         location: places.text(module, fallback.loc),
-        message,
+        message: String::new(),
         remedy: remedy(module, mesh, fallback),
         place: place_of(module, fallback.loc),
     }
 }
 
-/// The annotation that would avoid a fallback: the axes go from the dimension that has to be whole
-/// to another one that they divide, so that the work stays split; else they go.
+fn message(entry: &FallbackEntry) -> String {
+    let FallbackEntry { op, operand, dim, axes, bytes, count, .. } = entry;
+    let times = if *count > 1 { format!(", in {count} ops") } else { String::new() };
+    format!(
+        "{op} works on whole rows of dimension {dim} of operand {operand} only, which is split \
+         over {}: every device gathers {}{times}",
+        axes.join(", "),
+        units::bytes(*bytes)
+    )
+}
+
+/// The annotation that avoids a fallback, where there is one; else why there is none.
 fn remedy(module: &Module, mesh: &Mesh, fallback: &Fallback) -> String {
-    let mut wanted = fallback.sharding.clone();
-    let moved = std::mem::take(&mut wanted.dims[fallback.dim].axes);
-    let parts = axes::product(&moved);
-    let free = module.ty(fallback.ty).as_tensor().and_then(|ty| {
-        (0..ty.rank()).find(|&dim| {
-            let local = wanted.dims[dim].local_size(ty.dims[dim]);
-            let divides = |size: u64| parts > 0 && size >= parts && size.is_multiple_of(parts);
-            dim != fallback.dim
-                && wanted.dims[dim].axes.is_empty()
-                && u64::try_from(local).is_ok_and(divides)
-        })
-    });
-    if let Some(dim) = free {
-        wanted.dims[dim].axes = moved;
-    }
-    let wanted = wanted.closed();
+    let wanted = match &fallback.advice {
+        Advice::Shard(wanted) => TensorSharding::clone(wanted).closed(),
+        Advice::Dearer => {
+            return format!(
+                "leave it as it is: splitting another dimension instead of dimension {} would \
+                 cost more at this size",
+                fallback.dim
+            );
+        }
+        Advice::Nothing => {
+            return format!(
+                "no annotation avoids it: {} has no distributed way along dimension {} yet, and \
+                 none of its other dimensions can take the split",
+                fallback.op, fallback.dim
+            );
+        }
+    };
     let spec: Vec<String> = wanted.dims.iter().map(|dim| spec(mesh, &dim.axes)).collect();
     let what = match argument(module, fallback.value) {
-        Some(name) => format!("shard the argument {name} as"),
-        None => "constrain the operand before this line to".to_owned(),
+        Some(name) => format!("to avoid it, shard the argument {name} as"),
+        None => "to avoid it, constrain the operand before this line to".to_owned(),
     };
     format!("{what} {} (in JAX: P({}))", wanted.bare_text(mesh), spec.join(", "))
 }

@@ -17,6 +17,7 @@ pub mod units;
 
 use std::str::FromStr;
 
+pub use build::memory_warning;
 pub use fallback::{describe_fallbacks, fallbacks};
 pub use model::*;
 

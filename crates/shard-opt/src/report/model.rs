@@ -188,13 +188,15 @@ pub struct FallbackEntry {
     pub dim: usize,
     /// The axes that it was split over.
     pub axes: Vec<String>,
-    /// Bytes that each device receives.
+    /// Bytes that each device receives, for all of these ops.
     pub bytes: u64,
+    /// How many ops of this place gather so.
+    pub count: u64,
     /// The source line, `file:line:column`.
     pub location: Option<String>,
     /// What happened, in words.
     pub message: String,
-    /// The annotation that would avoid it.
+    /// The annotation that avoids it, or why none does.
     pub remedy: String,
     /// The place, for diagnostics.
     #[serde(skip)]

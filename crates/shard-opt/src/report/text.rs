@@ -2,6 +2,8 @@
 
 use std::fmt::Write as _;
 
+use shard_passes::import::name_pattern;
+
 use super::model::{CollectiveEntry, FallbackEntry, InterfaceEntry, RepeatedWork, Report};
 use super::place::short;
 use super::table::{Align, Table, clip, clip_middle, wrap};
@@ -250,7 +252,7 @@ struct Similar<'r> {
 fn similar<'r>(entries: &'r [InterfaceEntry], large: &[usize]) -> Vec<Similar<'r>> {
     let mut found: Vec<Similar<'_>> = Vec::new();
     for entry in entries {
-        let name = pattern(&entry.name);
+        let name = name_pattern(&entry.name);
         let same = found.iter_mut().find(|similar| {
             similar.name == name
                 && similar.first.global_shape == entry.global_shape
@@ -270,23 +272,6 @@ fn similar<'r>(entries: &'r [InterfaceEntry], large: &[usize]) -> Vec<Similar<'r
     };
     found.sort_by_key(key);
     found
-}
-
-/// A name with `*` for the numbers in brackets: `layers[*].w` of `layers[3].w`.
-fn pattern(name: &str) -> String {
-    let mut parts = name.split('[');
-    let mut text = parts.next().unwrap_or_default().to_owned();
-    for part in parts {
-        text.push('[');
-        let digits = part.bytes().take_while(u8::is_ascii_digit).count();
-        if digits > 0 && part[digits..].starts_with(']') {
-            text.push('*');
-            text.push_str(&part[digits..]);
-        } else {
-            text.push_str(part);
-        }
-    }
-    text
 }
 
 fn interface(
@@ -371,7 +356,7 @@ fn fallbacks(entries: &[FallbackEntry], width: usize, out: &mut String) {
         let place = entry.short_location();
         let place = if place.is_empty() { String::new() } else { format!("{place}: ") };
         out.push_str(&wrap(&format!("  {place}{}", entry.message), width, "    "));
-        out.push_str(&wrap(&format!("    to avoid it, {}", entry.remedy), width, "      "));
+        out.push_str(&wrap(&format!("    {}", entry.remedy), width, "      "));
     }
     more("place", entries.len(), MAX_FALLBACKS, out);
 }

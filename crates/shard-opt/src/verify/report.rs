@@ -85,6 +85,18 @@ impl ResultReport {
         }
         reasons.join(", ")
     }
+
+    /// What can be done where it is inconclusive.
+    fn way_forward(&self) -> &'static str {
+        if self.finite < super::MOST_FINITE {
+            "the inputs drawn take it out of range; try others with --seed=N, or verify the \
+             program without this result"
+        } else {
+            "try other inputs with --seed=N or more with --runs=N; a result that is the same for \
+             all of them (a constant, a count, a saturated comparison) can't be checked by running \
+             the program: return what it is computed from instead"
+        }
+    }
 }
 
 /// What a check found.
@@ -193,6 +205,7 @@ impl VerifyReport {
             match result.status {
                 Status::Inconclusive => {
                     let _ = writeln!(text, "\nresult {label} is inconclusive: {}", result.reason());
+                    let _ = writeln!(text, "  help: {}", result.way_forward());
                 }
                 _ => {
                     let _ = writeln!(

@@ -62,6 +62,19 @@ cases! {
          %2 = stablehlo.add %0, %1 : tensor<16x8xf32>
          %h = stablehlo.constant dense<0.5> : tensor<16x8xf32>
          %r = stablehlo.multiply %2, %h : tensor<16x8xf32>"
+    "difference of two transposed dots" ("8x16x6xf32", "8x16x12xf32", "8x16x12xf32") -> ("12x6xf32")
+        "%0 = stablehlo.dot_general %a, %b, contracting_dims = [0, 1] x [0, 1] : (tensor<8x16x6xf32>, tensor<8x16x12xf32>) -> tensor<6x12xf32>
+         %1 = stablehlo.transpose %0, dims = [1, 0] : (tensor<6x12xf32>) -> tensor<12x6xf32>
+         %2 = stablehlo.dot_general %a, %c, contracting_dims = [0, 1] x [0, 1] : (tensor<8x16x6xf32>, tensor<8x16x12xf32>) -> tensor<6x12xf32>
+         %3 = stablehlo.transpose %2, dims = [1, 0] : (tensor<6x12xf32>) -> tensor<12x6xf32>
+         %r = stablehlo.subtract %3, %1 : tensor<12x6xf32>"
+    "transposed, scaled, reshaped dot" ("16x8xf32", "16x12xf32", "f32") -> ("3x4x8xf32")
+        "%0 = stablehlo.dot_general %a, %b, contracting_dims = [0] x [0] : (tensor<16x8xf32>, tensor<16x12xf32>) -> tensor<8x12xf32>
+         %1 = stablehlo.transpose %0, dims = [1, 0] : (tensor<8x12xf32>) -> tensor<12x8xf32>
+         %2 = stablehlo.broadcast_in_dim %c, dims = [] : (tensor<f32>) -> tensor<12x8xf32>
+         %3 = stablehlo.multiply %2, %1 : tensor<12x8xf32>
+         %4 = stablehlo.negate %3 : tensor<12x8xf32>
+         %r = stablehlo.reshape %4 : (tensor<12x8xf32>) -> tensor<3x4x8xf32>"
     "product of two dots" ("16x24xf32", "24x8xf32") -> ("16x8xf32", "16x8xf32")
         "%0 = stablehlo.dot_general %a, %b, contracting_dims = [1] x [0] : (tensor<16x24xf32>, tensor<24x8xf32>) -> tensor<16x8xf32>
          %r = stablehlo.multiply %0, %0 : tensor<16x8xf32>
@@ -303,6 +316,20 @@ cases! {
         "%r = stablehlo.convolution(%a, %b) dim_numbers = [b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f], window = {stride = [2, 2], pad = [[0, 1], [0, 1]], lhs_dilate = [1, 1], rhs_dilate = [1, 1], reverse = [false, false]} {batch_group_count = 1 : i64, feature_group_count = 1 : i64} : (tensor<4x12x12x4xf32>, tensor<3x3x4x6xf32>) -> tensor<4x6x6x6xf32>"
     "grouped convolution" ("4x8x8x8xf32", "3x3x2x16xf32") -> ("4x6x6x16xf32")
         "%r = stablehlo.convolution(%a, %b) dim_numbers = [b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f], window = {stride = [1, 1], pad = [[0, 0], [0, 0]], lhs_dilate = [1, 1], rhs_dilate = [1, 1], reverse = [false, false]} {batch_group_count = 1 : i64, feature_group_count = 4 : i64} : (tensor<4x8x8x8xf32>, tensor<3x3x2x16xf32>) -> tensor<4x6x6x16xf32>"
+    "depthwise convolution" ("8x6x6x16xf32", "3x3x1x16xf32") -> ("8x6x6x16xf32")
+        "%r = stablehlo.convolution(%a, %b) dim_numbers = [b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f], window = {stride = [1, 1], pad = [[1, 1], [1, 1]], lhs_dilate = [1, 1], rhs_dilate = [1, 1], reverse = [false, false]} {batch_group_count = 1 : i64, feature_group_count = 16 : i64} : (tensor<8x6x6x16xf32>, tensor<3x3x1x16xf32>) -> tensor<8x6x6x16xf32>"
+    "depthwise convolution, two a group" ("8x6x6x8xf32", "3x3x1x16xf32") -> ("8x6x6x16xf32")
+        "%r = stablehlo.convolution(%a, %b) dim_numbers = [b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f], window = {stride = [1, 1], pad = [[1, 1], [1, 1]], lhs_dilate = [1, 1], rhs_dilate = [1, 1], reverse = [false, false]} {batch_group_count = 1 : i64, feature_group_count = 8 : i64} : (tensor<8x6x6x8xf32>, tensor<3x3x1x16xf32>) -> tensor<8x6x6x16xf32>"
+    "kernel gradient of a depthwise convolution" ("8x6x6x16xf32", "8x6x6x16xf32") -> ("3x3x1x16xf32")
+        "%r = stablehlo.convolution(%a, %b) dim_numbers = [f, 0, 1, b]x[i, 0, 1, o]->[0, 1, b, f], window = {stride = [1, 1], pad = [[1, 1], [1, 1]], lhs_dilate = [1, 1], rhs_dilate = [1, 1], reverse = [false, false]} {batch_group_count = 16 : i64, feature_group_count = 1 : i64} : (tensor<8x6x6x16xf32>, tensor<8x6x6x16xf32>) -> tensor<3x3x1x16xf32>"
+    "kernel gradient of a grouped convolution" ("16x6x6x8xf32", "16x6x6x32xf32") -> ("3x3x2x32xf32")
+        "%r = stablehlo.convolution(%a, %b) dim_numbers = [f, 0, 1, b]x[i, 0, 1, o]->[0, 1, b, f], window = {stride = [1, 1], pad = [[1, 1], [1, 1]], lhs_dilate = [1, 1], rhs_dilate = [1, 1], reverse = [false, false]} {batch_group_count = 4 : i64, feature_group_count = 1 : i64} : (tensor<16x6x6x8xf32>, tensor<16x6x6x32xf32>) -> tensor<3x3x2x32xf32>"
+    "convolution of batch groups" ("16x5x5x8xf32", "3x3x8x32xf32") -> ("2x5x5x32xf32")
+        "%r = stablehlo.convolution(%a, %b) dim_numbers = [b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f], window = {stride = [1, 1], pad = [[1, 1], [1, 1]], lhs_dilate = [1, 1], rhs_dilate = [1, 1], reverse = [false, false]} {batch_group_count = 8 : i64, feature_group_count = 1 : i64} : (tensor<16x5x5x8xf32>, tensor<3x3x8x32xf32>) -> tensor<2x5x5x32xf32>"
+    "kernel gradient of a transposed convolution" ("8x4x5x8xf32", "8x8x9x8xf32") -> ("3x2x8x8xf32")
+        "%r = stablehlo.convolution(%a, %b) dim_numbers = [f, 0, 1, b]x[i, 0, 1, o]->[0, 1, b, f], window = {stride = [1, 1], pad = [[2, 1], [1, 0]], lhs_dilate = [2, 2], rhs_dilate = [1, 1], reverse = [false, false]} {batch_group_count = 1 : i64, feature_group_count = 1 : i64} : (tensor<8x4x5x8xf32>, tensor<8x8x9x8xf32>) -> tensor<3x2x8x8xf32>"
+    "input gradient of a strided convolution" ("8x4x4x8xf32", "3x3x16x8xf32") -> ("8x8x8x16xf32")
+        "%r = stablehlo.convolution(%a, %b) dim_numbers = [b, 0, 1, f]x[0, 1, o, i]->[b, 0, 1, f], window = {stride = [1, 1], pad = [[2, 1], [2, 1]], lhs_dilate = [2, 2], rhs_dilate = [1, 1], reverse = [false, false]} {batch_group_count = 1 : i64, feature_group_count = 1 : i64} : (tensor<8x4x4x8xf32>, tensor<3x3x16x8xf32>) -> tensor<8x8x8x16xf32>"
 
     "while" ("16x16xf32", "16x16xf32", "i32") -> ("16x16xf32")
         "%z = stablehlo.constant dense<0> : tensor<i32>

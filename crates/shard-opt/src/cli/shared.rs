@@ -163,17 +163,18 @@ pub(crate) fn parse(source: &Source, timing: &mut Timing) -> Result<Module, Fail
     let parsed = timing.time("parse", || shard_text::parse_bytes(&source.bytes, &options));
     source.say_all(&parsed.diagnostics)?;
     let mut complaints = timing.time("verify", || shard_ir::verify(&parsed.module));
-    if complaints.iter().any(|complaint| complaint.place == Place::Nowhere) {
-        place_in_text(source, &mut complaints);
-    }
+    place_in_text(&source.bytes, &options, &mut complaints);
     source.say_all(&complaints)?;
     Ok(parsed.module)
 }
 
 /// Gives complaints about ops whose locations name no place that of the ops in the text.
-fn place_in_text(source: &Source, complaints: &mut [Diagnostic]) {
-    let options = ParseOptions { locations: false, ..source.options() };
-    let plain = shard_text::parse_bytes(&source.bytes, &options);
+pub(crate) fn place_in_text(text: &[u8], options: &ParseOptions, complaints: &mut [Diagnostic]) {
+    if complaints.iter().all(|complaint| complaint.place != Place::Nowhere) {
+        return;
+    }
+    let options = ParseOptions { locations: false, ..options.clone() };
+    let plain = shard_text::parse_bytes(text, &options);
     let placed = shard_ir::verify(&plain.module);
     if placed.len() != complaints.len() {
         return;

@@ -179,7 +179,7 @@ fn of_partition_spec(text: &str, rank: usize) -> Option<String> {
         let bare = ['\'', '"']
             .into_iter()
             .find_map(|quote| text.strip_prefix(quote).and_then(|text| text.strip_suffix(quote)))?;
-        Some(format!("\"{bare}\""))
+        (!bare.contains(['\'', '"'])).then(|| format!("\"{bare}\""))
     };
     while !rest.is_empty() {
         let (entry, after) = match rest.strip_prefix('(') {

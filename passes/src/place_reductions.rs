@@ -254,7 +254,8 @@ fn through(module: &Module, op: OpId, source: ValueId) -> Option<TensorSharding>
     }
     let result = unproject(from.mesh, rule.results.first()?, &assignment);
     let again = project(&rule, rule.results.first()?, &result);
-    (again == assignment).then(|| result.with_unreduced(&from.unreduced, from.combiner))
+    let exact = again == assignment && fits(module, op, from, &result);
+    exact.then(|| result.with_unreduced(&from.unreduced, from.combiner))
 }
 
 /// Brings reductions back to the ops whose results are partial.
@@ -400,11 +401,14 @@ fn back(module: &Module, op: OpId, to: &TensorSharding) -> Option<TensorSharding
     let from = unproject(to.mesh, operand, &assignment);
     let exact = unproject(to.mesh, result, &assignment).is_equivalent(to)
         && project(&rule, operand, &from) == assignment;
-    // What a reshape splits or merges can't be padded.
+    (exact && fits(module, op, &from, to)).then_some(from)
+}
+
+/// Whether an op can have these shardings: what a reshape splits or merges can't be padded.
+fn fits(module: &Module, op: OpId, from: &TensorSharding, to: &TensorSharding) -> bool {
     let even = |value, sharding: &TensorSharding| {
         module.tensor_type(value).is_some_and(|ty| sharding.is_even(&ty.dims))
     };
-    let moves = matches!(module.kind(op), Op::Movement(Movement::Reshape));
-    let fits = !moves || even(module.operand(op, 0), &from) && even(module.result(op, 0), to);
-    (exact && fits).then_some(from)
+    let reshape = matches!(module.kind(op), Op::Movement(Movement::Reshape));
+    !reshape || (even(module.operand(op, 0), from) && even(module.result(op, 0), to))
 }

@@ -10,7 +10,7 @@ use shard_passes::registry::{PASSES, PIPELINES, PassContext, PassOptions};
 
 use super::expected::Expectations;
 use super::io::{self, InputArgs, Source, say};
-use super::shared::PrintFlags;
+use super::shared::{self, PrintFlags};
 use super::timing::Timing;
 use super::{Failure, Outcome};
 
@@ -151,8 +151,9 @@ impl Runner<'_> {
             return None;
         }
         if self.args.verify_each {
-            let found = timing.time("verify", || shard_ir::verify(&module));
+            let mut found = timing.time("verify", || shard_ir::verify(&module));
             if !found.is_empty() {
+                shared::place_in_text(text, &options, &mut found);
                 said.extend(found.into_iter().map(shift));
                 return None;
             }

@@ -167,17 +167,18 @@ pub(crate) fn parse(source: &Source, timing: &mut Timing) -> Result<Module, Fail
         timing.time("hlo-to-stablehlo", || shard_passes::hlo_to_stablehlo::run(&mut module));
     converted.map_err(|error| source.fail(&error))?;
     let mut complaints = timing.time("verify", || shard_ir::verify(&module));
-    if complaints.iter().any(|complaint| complaint.place == Place::Nowhere) {
-        place_in_text(source, &mut complaints);
-    }
+    place_in_text(&source.bytes, &options, &mut complaints);
     source.say_all(&complaints)?;
     Ok(module)
 }
 
 /// Gives complaints about ops whose locations name no place that of the ops in the text.
-fn place_in_text(source: &Source, complaints: &mut [Diagnostic]) {
-    let options = ParseOptions { locations: false, ..source.options() };
-    let plain = shard_text::parse_bytes(&source.bytes, &options);
+pub(crate) fn place_in_text(text: &[u8], options: &ParseOptions, complaints: &mut [Diagnostic]) {
+    if complaints.iter().all(|complaint| complaint.place != Place::Nowhere) {
+        return;
+    }
+    let options = ParseOptions { locations: false, ..options.clone() };
+    let plain = shard_text::parse_bytes(text, &options);
     let placed = shard_ir::verify(&plain.module);
     if placed.len() != complaints.len() {
         return;

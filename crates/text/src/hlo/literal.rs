@@ -258,11 +258,12 @@ pub(super) fn write_float(bits: u64, element: ElementType, out: &mut String) {
             out.push_str(if value < 0.0 { "-inf" } else { "inf" });
             Ok(())
         }
-        _ if value == value.trunc() && value.abs() < 1e15 => {
-            // -0 keeps its sign.
-            let sign = if value.is_sign_negative() { "-" } else { "" };
-            write!(out, "{sign}{}", value.abs() as u64)
+        // XLA reads `-0` as an integer, which has no such thing.
+        _ if value == 0.0 && value.is_sign_negative() => {
+            out.push_str("-0.0");
+            Ok(())
         }
+        _ if value == value.trunc() && value.abs() < 1e15 => write!(out, "{}", value as i64),
         ElementType::F64 => write!(out, "{value:?}"),
         _ => write!(out, "{:?}", value as f32),
     };

@@ -18,7 +18,7 @@ use super::{ASYNC, FRONTEND, KEPT, PLACE, SHAPE, SHARDING, TABLES, attrs};
 use crate::{ParseOptions, Parsed};
 
 /// How many ops copies of computations may make: several instructions may use one computation.
-const MAX_COPIES: usize = 1 << 22;
+const MAX_COPIES: usize = 1 << 20;
 
 /// Reads a program in HLO text.
 pub fn parse_hlo(text: &str, options: &ParseOptions) -> Parsed {

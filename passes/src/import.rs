@@ -6,7 +6,9 @@
 
 use shard_ir::ops::{Op, Sdy};
 use shard_ir::sharding::{Mesh, TensorSharding, parse_sharding};
-use shard_ir::{AttrsId, Diagnostic, FuncId, Item, LocId, MeshDef, MeshId, Module, ShardingId};
+use shard_ir::{
+    AttrsId, Diagnostic, FuncId, Item, LocId, MeshDef, MeshId, Module, ShardingId, ValueId,
+};
 
 use crate::shardings::{map_shardings, walk_module};
 
@@ -31,6 +33,7 @@ pub fn run(module: &mut Module, options: &ImportOptions) -> Result<(), Diagnosti
     if let Some(mesh) = &options.mesh {
         replace_mesh(module, mesh)?;
     }
+    spread_maximal(module);
     unify_meshes(module)?;
     let Some(func) = module.main_func() else { return Ok(()) };
     for (name, text) in &options.arguments {
@@ -120,6 +123,45 @@ fn replace_mesh(module: &mut Module, wanted: &Mesh) -> Result<(), Diagnostic> {
         sharding
     });
     Ok(())
+}
+
+/// A value that one device was to hold is computed wherever it is used: on a mesh, that device would
+/// have to send it to all others.
+fn spread_maximal(module: &mut Module) {
+    let Some(main) = crate::meshes::main_mesh(module) else { return };
+    let maximal =
+        |module: &Module, id: ShardingId| module.meshes[module.sharding(id).mesh].mesh.is_maximal();
+    for index in 0..module.value_count() {
+        let value = ValueId::from_u32(index as u32);
+        if module.shardings[value].expand().is_some_and(|id| maximal(module, id)) {
+            module.shardings[value] = None.into();
+        }
+    }
+    for func in module.func_ids().collect::<Vec<_>>() {
+        for index in 0..module.funcs[func].results.len() {
+            let stated = module.funcs[func].results[index].sharding.expand();
+            if stated.is_some_and(|id| maximal(module, id)) {
+                module.funcs[func].results[index].sharding = None.into();
+            }
+        }
+    }
+    let mut found = Vec::new();
+    walk_module(module, |op| match module.kind(op) {
+        Op::Sdy(Sdy::ShardingConstraint(constraint)) if maximal(module, constraint.sharding) => {
+            found.push(op);
+        }
+        Op::Sdy(Sdy::Reshard(reshard)) if maximal(module, reshard.sharding) => found.push(op),
+        _ => {}
+    });
+    for op in found {
+        let rank = module.tensor_type(module.operand(op, 0)).map_or(0, |ty| ty.rank());
+        let whole = module.sharding_id(TensorSharding::fully_replicated(main, rank));
+        match &mut module.op_mut(op).op {
+            Op::Sdy(Sdy::ShardingConstraint(constraint)) => constraint.sharding = whole,
+            Op::Sdy(Sdy::Reshard(reshard)) => reshard.sharding = whole,
+            _ => {}
+        }
+    }
 }
 
 /// Makes all shardings refer to one of several equal meshes.

@@ -42,27 +42,6 @@ def results(text: str) -> list[np.ndarray]:
         return [np.asarray(array) for array in executable.execute([])]
 
 
-def in_child(function, *arguments):
-    """A function's outcome, found in a process of its own: XLA aborts the process on some inputs."""
-    reader, writer = os.pipe()
-    child = os.fork()
-    if child == 0:
-        os.close(reader)
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
-        try:
-            said = f"0{function(*arguments) or ''}"
-        except Exception as error:  # whatever is raised is the finding
-            said = f"1{error}"
-        with os.fdopen(writer, "w") as pipe:
-            pipe.write(said)
-        os._exit(0)
-    os.close(writer)
-    with os.fdopen(reader) as pipe:
-        said = pipe.read()
-    status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
-    return (status == 0 and said.startswith("0")), said[1:] or f"ended by signal {-status}"
-
-
 def same(before: str, after: str) -> str:
     one, other = results(before), results(after)
     if len(one) != len(other):
@@ -82,32 +61,32 @@ def judge(path: pathlib.Path, execute: bool) -> tuple[str, str, str]:
     text = path.read_text()
     text = "\n".join(line for line in text.splitlines()
                      if not re.search(r"stablehlo\.custom_call @check\.", line))
-    valid, said = in_child(read_by_mlir, text)
+    valid, said = jaxlib_tools.in_child(read_by_mlir, text)
     if not valid:
         return "MLIR refuses the original", path.name, said
     try:
         hlo = convert(text, "hlo")
     except (RuntimeError, subprocess.TimeoutExpired) as error:
         return "not converted", path.name, str(error)
-    valid, said = in_child(lambda: _hlo.hlo_module_from_text(hlo) and None)
+    valid, said = jaxlib_tools.in_child(lambda: _hlo.hlo_module_from_text(hlo) and None)
     if not valid:
         return "XLA refuses the HLO", path.name, said
     try:
         back = convert(hlo, "stablehlo")
     except (RuntimeError, subprocess.TimeoutExpired) as error:
         return "not converted back", path.name, str(error)
-    valid, said = in_child(read_by_mlir, back)
+    valid, said = jaxlib_tools.in_child(read_by_mlir, back)
     if not valid:
         return "MLIR refuses what comes back", path.name, said
     if not execute:
         return "converted", path.name, ""
-    valid, said = in_child(lambda: results(text) and None)
+    valid, said = jaxlib_tools.in_child(lambda: results(text) and None)
     if not valid:
         return "XLA doesn't run the original", path.name, said
-    valid, said = in_child(same, text, back)
+    valid, said = jaxlib_tools.in_child(same, text, back)
     if not valid:
         return "not run", path.name, said
-    return ("differs" if said and not said.startswith("ended") else "same values"), path.name, said
+    return ("differs" if said else "same values"), path.name, said
 
 
 def main() -> int:

@@ -69,3 +69,29 @@ def compile_for_cpu(module: ir.Module, shardy: bool):
     build.device_assignment = xla_client.DeviceAssignment.create(
         np.arange(replicas * partitions).reshape(replicas, partitions))
     return client.compile_and_load(module, xla_client.DeviceList(tuple(client.devices())), options)
+
+
+def in_child(function, *arguments) -> tuple[bool, str]:
+    """Whether a function ends without an error, and what it returns or what the error says.
+
+    It runs in a process of its own, since XLA aborts the process on some inputs.
+    """
+    reader, writer = os.pipe()
+    child = os.fork()
+    if child == 0:
+        os.close(reader)
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
+        try:
+            said = f"0{function(*arguments) or ''}"
+        except Exception as error:  # whatever is raised is the finding
+            said = f"1{error}"
+        with os.fdopen(writer, "w") as pipe:
+            pipe.write(said)
+        os._exit(0)
+    os.close(writer)
+    with os.fdopen(reader) as pipe:
+        said = pipe.read()
+    status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    if status != 0 or not said:
+        return False, f"the process ended with status {status}: {said[1:]}"
+    return said.startswith("0"), said[1:]

@@ -100,18 +100,7 @@ impl Rewrite for Insert<'_> {
         }
         match rw.module.kind(op).clone() {
             // A collective on global values changes nothing but where they lie.
-            Op::Sdy(
-                Sdy::ShardingConstraint(_)
-                | Sdy::Reshard(_)
-                | Sdy::SdyAllGather(_)
-                | Sdy::SdyAllSlice(_)
-                | Sdy::SdyAllToAll(_)
-                | Sdy::SdyCollectivePermute(_)
-                | Sdy::SdyAllReduce(_)
-                | Sdy::SdyReduceScatter(_)
-                | Sdy::ShardedToUnreduced(_)
-                | Sdy::ReplicatedToUnreduced(_),
-            ) => self.constraint(rw, op),
+            Op::Sdy(kind) if kind.result_sharding().is_some() => self.constraint(rw, op),
             Op::Sdy(Sdy::ManualComputation(manual)) => {
                 let wanted: Vec<ShardingId> = manual.in_shardings.0.clone();
                 self.operands(rw, op, &wanted, "operand of a manual computation");

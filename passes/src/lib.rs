@@ -6,7 +6,6 @@
 pub mod common_ops;
 pub mod dead_code;
 pub mod export;
-mod gspmd;
 pub mod hlo_to_stablehlo;
 pub mod import;
 pub mod inline_calls;

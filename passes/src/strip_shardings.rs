@@ -105,21 +105,9 @@ impl Rewrite for Strip {
                 false
             }
             Op::Sdy(Sdy::NamedComputation(_)) => return self.inline(rw, op),
-            Op::Sdy(
-                Sdy::ShardingConstraint(_)
-                | Sdy::Reshard(_)
-                | Sdy::DataFlowEdge(_)
-                | Sdy::PropagationBarrier(_)
-                | Sdy::SdyAllGather(_)
-                | Sdy::SdyAllSlice(_)
-                | Sdy::SdyAllToAll(_)
-                | Sdy::SdyCollectivePermute(_)
-                | Sdy::SdyAllReduce(_)
-                | Sdy::SdyReduceScatter(_)
-                | Sdy::ShardedToUnreduced(_)
-                | Sdy::ReplicatedToUnreduced(_),
-            ) => true,
-            Op::Control(Control::SdyReturn) | Op::Sdy(Sdy::ManualComputation(_)) => false,
+            Op::Sdy(Sdy::DataFlowEdge(_) | Sdy::PropagationBarrier(_)) => true,
+            Op::Sdy(kind) => kind.result_sharding().is_some(),
+            Op::Control(Control::SdyReturn) => false,
             _ => false,
         };
         if identity {

@@ -36,7 +36,7 @@ impl Convert {
             return value;
         };
         if old.element != new.element {
-            return self.value(module, Movement::BitcastConvert, &[value], ty, loc);
+            return self.at(module, loc).typed(Movement::BitcastConvert, &[value], ty);
         }
         let order = major_to_minor(module, from, old.rank());
         let value = self.transpose(module, value, order, loc);
@@ -44,7 +44,7 @@ impl Convert {
         let physical = module.tensor(new.element, order.iter().map(|&dim| new.dims[dim as usize]));
         let value = match module.value_type(value) == physical {
             true => value,
-            false => self.value(module, Movement::Reshape, &[value], physical, loc),
+            false => self.at(module, loc).typed(Movement::Reshape, &[value], physical),
         };
         // Back to the order of the dimensions.
         let mut back = vec![0; order.len()];
@@ -60,6 +60,6 @@ impl Convert {
             return value;
         }
         let ty = module.tensor(ty.element, order.iter().map(|&dim| ty.dims[dim as usize]));
-        self.value(module, Op::from(Transpose { permutation: order }), &[value], ty, loc)
+        self.at(module, loc).typed(Op::from(Transpose { permutation: order }), &[value], ty)
     }
 }

@@ -16,7 +16,7 @@ use rustc_hash::FxHashMap;
 use shard_ir::ops::{Control, Op};
 use shard_ir::sharding::{HloSharding, HloShardingKind};
 use shard_ir::{
-    Attr, AttrsId, BlockId, Diagnostic, FuncId, FuncResult, Language, LocId, Module, OpId,
+    Attr, AttrsId, BlockId, Builder, Diagnostic, FuncId, FuncResult, Language, LocId, Module, OpId,
     RegionId, Symbol, Type, TypeId, ValueId,
 };
 
@@ -182,7 +182,7 @@ impl Convert {
             self.leaves[param] = Some(Box::new(leaves));
         }
         let returned = self.body(module, region)?;
-        self.push(module, end, &returned, &[], &[], LocId::UNKNOWN);
+        self.at(module, LocId::UNKNOWN).op_typed(end, &returned, &[], &[]);
         self.block = outer;
         Ok(new)
     }
@@ -226,29 +226,8 @@ impl Convert {
         module.operands(op).iter().flat_map(|&operand| self.of(operand)).collect()
     }
 
-    fn push(
-        &self,
-        module: &mut Module,
-        op: impl Into<Op>,
-        operands: &[ValueId],
-        types: &[TypeId],
-        regions: &[RegionId],
-        loc: LocId,
-    ) -> OpId {
-        let op = module.new_op(op, operands, types, regions, loc);
-        module.block_mut(self.block).ops.push(op);
-        op
-    }
-
-    fn value(
-        &self,
-        module: &mut Module,
-        op: impl Into<Op>,
-        operands: &[ValueId],
-        ty: TypeId,
-        loc: LocId,
-    ) -> ValueId {
-        let op = self.push(module, op, operands, &[ty], &[], loc);
-        module.result(op, 0)
+    /// What appends to the block.
+    fn at<'m>(&self, module: &'m mut Module, loc: LocId) -> Builder<'m> {
+        Builder { module, block: self.block, loc }
     }
 }

@@ -1,11 +1,8 @@
 //! Op by op.
 
-use shard_ir::ops::{
-    AllGather, AllReduce, AllToAll, Collective, Control, Creation, Custom, CustomCall, Effects,
-    Hlo, Op, Other, ReduceScatter,
-};
+use shard_ir::ops::{Collective, Control, Creation, Custom, CustomCall, Effects, Hlo, Op, Other};
 use shard_ir::{
-    Attr, AttrsId, Channel, Diagnostic, ElementType, Module, OpId, RegionId, Type, TypeId, ValueId,
+    Attr, AttrsId, Diagnostic, ElementType, Module, OpId, RegionId, Type, TypeId, ValueId,
 };
 
 use super::{Convert, Leaves, flat_shardings, flat_types};
@@ -28,7 +25,7 @@ impl Convert {
                 for region in regions {
                     new.push(self.region(module, region, None, Control::Return)?);
                 }
-                Ok(self.keep(module, op, kind_of(module, op), &operands, &new))
+                Ok(self.keep(module, op, kind, &operands, &new))
             }
             Op::Control(Control::Call(call)) => {
                 let types = self.results.get(&call.callee.0).cloned().unwrap_or_default();
@@ -43,7 +40,7 @@ impl Convert {
                 self.begun(module, op, kind, &operands)
             }
             Op::Custom(Custom::CustomCall(call)) => {
-                let call = custom_call(module, op, *call);
+                let call = custom_call(*call);
                 Ok(self.keep(module, op, call.into(), &operands, &[]))
             }
             kind => {
@@ -81,10 +78,9 @@ impl Convert {
         types: &[TypeId],
         regions: &[RegionId],
     ) -> Leaves {
-        let kind = settled(kind);
         let loc = module.op(old).loc;
         let attrs = attributes(module, module.op(old).attrs, &kind, types.len());
-        let new = self.push(module, kind, operands, types, regions, loc);
+        let new = self.at(module, loc).op_typed(kind, operands, types, regions);
         module.op_mut(new).attrs = attrs;
         module.results(new).to_vec()
     }
@@ -202,10 +198,6 @@ fn is_tuple(module: &Module, op: OpId) -> bool {
     matches!(module.ty(module.value_type(module.result(op, 0))), Type::Tuple(_))
 }
 
-fn kind_of(module: &Module, op: OpId) -> Op {
-    module.kind(op).clone()
-}
-
 fn unsupported(module: &Module, op: OpId, what: &str) -> Diagnostic {
     Diagnostic::error(format!("StableHLO has no op for {what}"))
         .at_loc(module, module.op(op).loc)
@@ -217,30 +209,6 @@ fn layout_attrs(module: &Module, value: ValueId) -> AttrsId {
     match module.defining_op(value) {
         Some(op) => module.op(op).attrs,
         None => module.param_attrs[value],
-    }
-}
-
-/// Fields that HLO leaves open and StableHLO states.
-fn settled(kind: Op) -> Op {
-    let given = |channel: Option<Channel>| channel.map(|c| Channel { kind: 1, ..c });
-    match kind {
-        Op::Collective(Collective::AllGather(op)) => {
-            let channel = given(op.channel);
-            AllGather { channel, ..*op }.into()
-        }
-        Op::Collective(Collective::AllReduce(op)) => {
-            let channel = given(op.channel);
-            AllReduce { channel, ..*op }.into()
-        }
-        Op::Collective(Collective::ReduceScatter(op)) => {
-            let channel = given(op.channel);
-            ReduceScatter { channel, ..*op }.into()
-        }
-        Op::Collective(Collective::AllToAll(op)) => {
-            let channel = given(op.channel);
-            AllToAll { channel, ..*op }.into()
-        }
-        kind => kind,
     }
 }
 
@@ -257,19 +225,13 @@ fn attributes(module: &mut Module, attrs: AttrsId, kind: &Op, results: usize) ->
     module.with_attr(new, "mhlo.frontend_attributes", frontend)
 }
 
-/// A custom call with the configuration that HLO has beside its other attributes.
-fn custom_call(module: &mut Module, op: OpId, mut call: CustomCall) -> CustomCall {
-    let attrs = module.op(op).attrs;
-    if let Some(Attr::String(text)) = module.attr(attrs, "hlo.backend_config") {
-        let text = module.str(*text).to_owned();
-        // With the typed interface it is a dictionary, which needs no quotes.
-        if text.starts_with('{') {
-            call.backend_config = Some(Attr::Text(module.symbol(&text)));
-            return call;
-        }
-        let inner = text.strip_prefix('"').and_then(|text| text.strip_suffix('"'));
-        let plain = inner.map(|inner| inner.replace("\\\"", "\"").replace("\\\\", "\\"));
-        call.backend_config = Some(Attr::String(module.symbol(&plain.unwrap_or(text))));
+/// Only the typed interface takes a dictionary: to the others it is text.
+fn custom_call(mut call: CustomCall) -> CustomCall {
+    const TYPED: i32 = 4;
+    if let Some(Attr::Text(text)) = call.backend_config
+        && call.api_version != Some(TYPED)
+    {
+        call.backend_config = Some(Attr::String(text));
     }
     call
 }

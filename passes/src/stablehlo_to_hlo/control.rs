@@ -36,7 +36,7 @@ impl Convert {
             let body = index == 1;
             new.push(self.closed(module, region, ty, own, &outside, body)?);
         }
-        let repeat = self.push(module, Control::While, &[input], &[ty], &new, loc);
+        let repeat = self.at(module, loc).op_typed(Control::While, &[input], &[ty], &new);
         let result = module.result(repeat, 0);
         let mut elements = if state.len() == 1 && own == 1 {
             vec![result]
@@ -82,7 +82,7 @@ impl Convert {
                 [only] if one => only,
                 _ => self.tuple(module, &returned, LocId::UNKNOWN),
             };
-            self.push(module, Control::Return, &[root], &[], &[], LocId::UNKNOWN);
+            self.at(module, LocId::UNKNOWN).op_typed(Control::Return, &[root], &[], &[]);
         } else {
             self.end(module, &returned);
         }

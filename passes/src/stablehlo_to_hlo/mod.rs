@@ -13,7 +13,7 @@ use cranelift_entity::SecondaryMap;
 use rustc_hash::FxHashSet;
 use shard_ir::ops::{Control, Effects, GetTupleElement, Op};
 use shard_ir::{
-    Attr, AttrsId, BlockId, Diagnostic, FuncId, FuncResult, Language, LocId, Module, OpId,
+    Attr, AttrsId, BlockId, Builder, Diagnostic, FuncId, FuncResult, Language, LocId, Module, OpId,
     RegionId, Type, TypeId, ValueId,
 };
 
@@ -69,7 +69,7 @@ impl Convert {
             }
         };
         header::root_sharding(module, func, root, returned.len());
-        self.push(module, Control::FuncReturn, &[root], &[], &[], LocId::UNKNOWN);
+        self.at(module, LocId::UNKNOWN).op_typed(Control::FuncReturn, &[root], &[], &[]);
         let ty = module.value_type(root);
         let data = &mut module.funcs[func];
         data.results = vec![FuncResult { ty, sharding: None.into(), attrs }];
@@ -134,7 +134,7 @@ impl Convert {
             [only] => only,
             _ => self.tuple(module, returned, LocId::UNKNOWN),
         };
-        self.push(module, Control::Return, &[root], &[], &[], LocId::UNKNOWN);
+        self.at(module, LocId::UNKNOWN).op_typed(Control::Return, &[root], &[], &[]);
     }
 
     /// What the operands of an op became.
@@ -142,36 +142,15 @@ impl Convert {
         module.operands(op).iter().map(|&value| self.map[value].unwrap_or(value)).collect()
     }
 
-    fn push(
-        &self,
-        module: &mut Module,
-        op: impl Into<Op>,
-        operands: &[ValueId],
-        types: &[TypeId],
-        regions: &[RegionId],
-        loc: LocId,
-    ) -> OpId {
-        let op = module.new_op(op, operands, types, regions, loc);
-        module.block_mut(self.block).ops.push(op);
-        op
-    }
-
-    fn value(
-        &self,
-        module: &mut Module,
-        op: impl Into<Op>,
-        operands: &[ValueId],
-        ty: TypeId,
-        loc: LocId,
-    ) -> ValueId {
-        let op = self.push(module, op, operands, &[ty], &[], loc);
-        module.result(op, 0)
+    /// What appends to the block.
+    fn at<'m>(&self, module: &'m mut Module, loc: LocId) -> Builder<'m> {
+        Builder { module, block: self.block, loc }
     }
 
     fn tuple(&self, module: &mut Module, values: &[ValueId], loc: LocId) -> ValueId {
         let types = values.iter().map(|&value| module.value_type(value)).collect();
         let ty = module.type_id(Type::Tuple(types));
-        self.value(module, Effects::Tuple, values, ty, loc)
+        self.at(module, loc).typed(Effects::Tuple, values, ty)
     }
 
     /// The elements of a tuple.
@@ -180,7 +159,7 @@ impl Convert {
             return vec![tuple];
         };
         let element = |(index, ty): (i32, &TypeId)| {
-            self.value(module, GetTupleElement { index }, &[tuple], *ty, loc)
+            self.at(module, loc).typed(GetTupleElement { index }, &[tuple], *ty)
         };
         (0..).zip(types.iter()).map(element).collect()
     }
@@ -202,7 +181,7 @@ impl Convert {
             [only] => only,
             _ => module.type_id(Type::Tuple(types.into())),
         };
-        let new = self.push(module, kind, operands, &[ty], regions, loc);
+        let new = self.at(module, loc).op_typed(kind, operands, &[ty], regions);
         module.op_mut(new).attrs = attrs;
         let result = module.result(new, 0);
         if module.results(old).len() == 1 {

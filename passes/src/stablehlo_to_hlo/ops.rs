@@ -1,15 +1,14 @@
 //! Op by op.
 
 use shard_ir::ops::{
-    AllToAll, BroadcastInDim, Collective, Constant, Control, Creation, Custom, Dot, DotDims,
-    DotGeneral, Effects, Elementwise, Hlo, Movement, Op, Transpose,
+    AllToAll, BroadcastInDim, Collective, Constant, Control, Creation, Dot, DotDims, DotGeneral,
+    Effects, Elementwise, Hlo, Movement, Op, Transpose,
 };
 use shard_ir::{
-    Attr, Dense, DenseData, Diagnostic, Dims, LocId, Module, OpId, TensorType, Type, TypeId,
-    ValueId,
+    Dense, DenseData, Diagnostic, Dims, LocId, Module, OpId, TensorType, Type, TypeId, ValueId,
 };
 
-use super::{Convert, header, text};
+use super::{Convert, header};
 
 /// Constants of more equal elements are a broadcast of one.
 const LARGEST_SPLAT: u64 = 16;
@@ -46,7 +45,7 @@ impl Convert {
                 let new = broadcast.sizes.len() as i64;
                 let rank = module.tensor_type(operands[0]).map_or(0, TensorType::rank) as i64;
                 let dimensions = (new..new + rank).collect();
-                Ok(vec![self.value(module, BroadcastInDim { dimensions }, &operands, ty, loc)])
+                Ok(vec![self.at(module, loc).typed(BroadcastInDim { dimensions }, &operands, ty)])
             }
             Op::Dot(Dot::DotPlain(dot)) => {
                 let rank = module.tensor_type(operands[0]).map_or(1, TensorType::rank);
@@ -72,11 +71,11 @@ impl Convert {
             }
             Op::Effects(Effects::CreateToken) => {
                 let ty = module.value_type(module.result(op, 0));
-                Ok(vec![self.value(module, Effects::AfterAll, &[], ty, loc)])
+                Ok(vec![self.at(module, loc).typed(Effects::AfterAll, &[], ty)])
             }
             Op::Effects(Effects::Infeed(_)) => {
                 let ty = self.infeed_type(module, op);
-                let new = self.push(module, kind, &operands, &[ty], &[], loc);
+                let new = self.at(module, loc).op_typed(kind, &operands, &[ty], &[]);
                 let both = self.elements(module, module.result(new, 0), loc);
                 let mut values = self.elements(module, both[0], loc);
                 values.push(both[1]);
@@ -86,15 +85,6 @@ impl Convert {
                 let (&token, data) = operands.split_last().unwrap_or((&operands[0], &[]));
                 let tuple = self.tuple(module, data, loc);
                 Ok(self.multiple(module, op, kind, &[tuple, token], &[]))
-            }
-            Op::Custom(Custom::CustomCall(mut call)) => {
-                let config = call.backend_config.take();
-                let values =
-                    self.multiple(module, op, Custom::CustomCall(call).into(), &operands, &[]);
-                if let (Some(config), Some(&first)) = (config, values.first()) {
-                    self.configure(module, first, &config);
-                }
-                Ok(values)
             }
             kind => {
                 let opcode = match &kind {
@@ -146,10 +136,10 @@ impl Convert {
         {
             let scalar = module.tensor(tensor.element, []);
             let value = Dense { ty: scalar, data: constant.value.data.clone() };
-            let one = self.value(module, Constant { value }, &[], scalar, loc);
+            let one = self.at(module, loc).typed(Constant { value }, &[], scalar);
             self.copy_attrs(module, op, one);
             let all = BroadcastInDim { dimensions: Dims::new() };
-            let value = self.value(module, all, &[one], ty, loc);
+            let value = self.at(module, loc).typed(all, &[one], ty);
             self.copy_attrs(module, op, value);
             return Ok(vec![value]);
         }
@@ -168,7 +158,7 @@ impl Convert {
             return value;
         }
         let ty = module.tensor(ty.element, like.dims.iter().copied());
-        self.value(module, BroadcastInDim { dimensions: Dims::new() }, &[value], ty, loc)
+        self.at(module, loc).typed(BroadcastInDim { dimensions: Dims::new() }, &[value], ty)
     }
 
     /// HLO's broadcast repeats along new dimensions alone: those of one element that grow are
@@ -191,10 +181,10 @@ impl Convert {
         let mut value = value;
         if kept.len() < from.rank() {
             let shape = module.tensor(from.element, kept.iter().map(|&dim| from.dims[dim]));
-            value = self.value(module, Movement::Reshape, &[value], shape, loc);
+            value = self.at(module, loc).typed(Movement::Reshape, &[value], shape);
         }
         let dimensions: Dims = kept.iter().map(|&dim| dimensions[dim]).collect();
-        self.value(module, BroadcastInDim { dimensions }, &[value], ty, loc)
+        self.at(module, loc).typed(BroadcastInDim { dimensions }, &[value], ty)
     }
 
     /// HLO splits and joins along one dimension: the blocks get a dimension of their own.
@@ -214,7 +204,7 @@ impl Convert {
         let rank = ty.rank();
         let emit = |module: &mut Module, op: Op, value: ValueId, dims: &[i64]| {
             let ty = module.tensor(ty.element, dims.iter().copied());
-            self.value(module, op, &[value], ty, loc)
+            self.at(module, loc).typed(op, &[value], ty)
         };
         // The blocks, in front.
         let mut dims: Vec<i64> = ty.dims.to_vec();
@@ -250,28 +240,5 @@ impl Convert {
         let (token, data) = types.split_last().map(|(token, data)| (*token, data)).unzip();
         let data = module.type_id(Type::Tuple(data.unwrap_or_default().into()));
         module.type_id(Type::Tuple(token.map(|token| [data, token].into()).unwrap_or_default()))
-    }
-
-    /// The configuration of the custom call whose result, or an element of it, `value` is.
-    fn configure(&self, module: &mut Module, value: ValueId, config: &Attr) {
-        let mut op = module.defining_op(value);
-        while let Some(get) = op
-            && matches!(module.kind(get), Op::Effects(Effects::GetTupleElement(_)))
-        {
-            op = module.defining_op(module.operand(get, 0));
-        }
-        let Some(op) = op else { return };
-        let config = match config {
-            Attr::String(text) => {
-                let text = module.str(*text);
-                format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""))
-            }
-            Attr::Text(text) => module.str(*text).to_owned(),
-            _ => return,
-        };
-        let config = text(module, &config);
-        let attrs = module.op(op).attrs;
-        let attrs = module.with_attr(attrs, "hlo.backend_config", Some(config));
-        module.op_mut(op).attrs = attrs;
     }
 }

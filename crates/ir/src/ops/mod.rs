@@ -125,3 +125,28 @@ impl Collective {
         }
     }
 }
+
+impl Sdy {
+    /// The sharding that the op states for its result. Such an op changes nothing but where its
+    /// operand lies.
+    pub fn result_sharding(&self) -> Option<ShardingId> {
+        match self {
+            Sdy::ShardingConstraint(op) => Some(op.sharding),
+            Sdy::Reshard(op) => Some(op.sharding),
+            Sdy::DataFlowEdge(op) => op.sharding,
+            Sdy::SdyAllGather(op) => Some(op.out),
+            Sdy::SdyAllSlice(op) => Some(op.out),
+            Sdy::SdyAllToAll(op) => Some(op.out),
+            Sdy::SdyCollectivePermute(op) => Some(op.out),
+            Sdy::SdyAllReduce(op) => Some(op.out),
+            Sdy::SdyReduceScatter(op) => Some(op.out),
+            Sdy::ShardedToUnreduced(op) => Some(op.out),
+            Sdy::ReplicatedToUnreduced(op) => Some(op.out),
+            Sdy::ManualComputation(_)
+            | Sdy::NamedComputation(_)
+            | Sdy::ShardingGroup(_)
+            | Sdy::SdyConstant(_)
+            | Sdy::PropagationBarrier(_) => None,
+        }
+    }
+}

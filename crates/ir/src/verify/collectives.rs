@@ -8,28 +8,6 @@ use crate::{OpId, ShardingId};
 use super::Complaints;
 use super::shardings::complaints_about;
 
-/// The sharding that an op states for its result.
-fn stated(kind: &Sdy) -> Option<ShardingId> {
-    match kind {
-        Sdy::ShardingConstraint(op) => Some(op.sharding),
-        Sdy::Reshard(op) => Some(op.sharding),
-        Sdy::DataFlowEdge(op) => op.sharding,
-        Sdy::SdyAllGather(op) => Some(op.out),
-        Sdy::SdyAllSlice(op) => Some(op.out),
-        Sdy::SdyAllToAll(op) => Some(op.out),
-        Sdy::SdyCollectivePermute(op) => Some(op.out),
-        Sdy::SdyAllReduce(op) => Some(op.out),
-        Sdy::SdyReduceScatter(op) => Some(op.out),
-        Sdy::ShardedToUnreduced(op) => Some(op.out),
-        Sdy::ReplicatedToUnreduced(op) => Some(op.out),
-        Sdy::ManualComputation(_)
-        | Sdy::NamedComputation(_)
-        | Sdy::ShardingGroup(_)
-        | Sdy::SdyConstant(_)
-        | Sdy::PropagationBarrier(_) => None,
-    }
-}
-
 /// Checks the shardings that an op states.
 pub(super) fn verify(complaints: &mut Complaints, op: OpId) {
     let module = complaints.module;
@@ -45,7 +23,7 @@ pub(super) fn verify(complaints: &mut Complaints, op: OpId) {
         }
         return;
     }
-    let Some(stated) = stated(kind) else { return };
+    let Some(stated) = kind.result_sharding() else { return };
     let (Some(&operand), Some(&result)) = (module.operands(op).first(), module.results(op).first())
     else {
         return;
@@ -65,7 +43,7 @@ pub(super) fn verify(complaints: &mut Complaints, op: OpId) {
     let Some(mesh) = module.meshes.get(out.mesh).map(|def| &def.mesh) else { return };
     // An operand without a sharding has that which its op states; else it is replicated.
     let above = module.defining_op(operand).and_then(|op| match module.kind(op) {
-        Op::Sdy(kind) => self::stated(kind),
+        Op::Sdy(kind) => kind.result_sharding(),
         _ => None,
     });
     let replicated;

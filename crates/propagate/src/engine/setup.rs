@@ -372,24 +372,7 @@ impl<'m> Setup<'m> {
         let module = self.module;
         let results = module.results(op);
         if let Op::Sdy(kind) = module.kind(op) {
-            let stated = match kind {
-                Sdy::ShardingConstraint(op) => Some(op.sharding),
-                Sdy::Reshard(op) => Some(op.sharding),
-                Sdy::DataFlowEdge(op) => op.sharding,
-                Sdy::SdyAllGather(op) => Some(op.out),
-                Sdy::SdyAllSlice(op) => Some(op.out),
-                Sdy::SdyAllToAll(op) => Some(op.out),
-                Sdy::SdyCollectivePermute(op) => Some(op.out),
-                Sdy::SdyAllReduce(op) => Some(op.out),
-                Sdy::SdyReduceScatter(op) => Some(op.out),
-                Sdy::ShardedToUnreduced(op) => Some(op.out),
-                Sdy::ReplicatedToUnreduced(op) => Some(op.out),
-                Sdy::ManualComputation(_)
-                | Sdy::ShardingGroup(_)
-                | Sdy::SdyConstant(_)
-                | Sdy::PropagationBarrier(_)
-                | Sdy::NamedComputation(_) => None,
-            };
+            let stated = kind.result_sharding();
             if let (Some(sharding), Some(&result)) = (stated, results.first()) {
                 self.give(result, Some(sharding).into());
                 return;

@@ -2,14 +2,18 @@
 
 use shard_ir::Dims;
 
-/// Skips white space and comments.
-fn skip(mut text: &str) -> &str {
+/// A text behind white space and comments.
+pub(super) fn skip(mut text: &str) -> &str {
     loop {
         text = text.trim_start();
-        match text.strip_prefix("/*").and_then(|inner| inner.split_once("*/")) {
-            Some((_, after)) => text = after,
-            None => return text,
-        }
+        let comment = match text.strip_prefix("//") {
+            Some(line) => Some(line.split_once('\n').map_or("", |(_, after)| after)),
+            None => {
+                text.strip_prefix("/*").and_then(|c| c.split_once("*/")).map(|(_, after)| after)
+            }
+        };
+        let Some(after) = comment else { return text };
+        text = after;
     }
 }
 

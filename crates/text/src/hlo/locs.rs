@@ -6,6 +6,8 @@ use rustc_hash::FxHashMap;
 use shard_ir::{Interner, Loc, LocId};
 
 use super::attrs::{fields, inside, quote, unquote};
+use crate::mlir::unescape;
+use crate::print::push_string;
 
 /// The tables of source locations in a module's header.
 #[derive(Debug, Default)]
@@ -98,12 +100,10 @@ pub(super) fn read(text: &str, frames: &mut Frames, interner: &mut Interner) -> 
         loc = interner.loc_id(Loc::Name { name, child: loc });
     }
     // MLIR takes any attribute as metadata of a location: a string holds what else was written.
-    let metadata = interner.symbol(&mlir_string(text));
+    let mut metadata = String::new();
+    push_string(text, &mut metadata);
+    let metadata = interner.symbol(&metadata);
     interner.loc_id(Loc::Fused { metadata: Some(metadata), locs: [loc].into() })
-}
-
-fn mlir_string(text: &str) -> String {
-    format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n"))
 }
 
 /// The metadata of a location; nothing where it says nothing.
@@ -127,7 +127,7 @@ pub(super) fn write(loc: LocId, interner: &Interner, out: &mut String) -> bool {
                 if let Some(inner) = text.and_then(|text| inside(text, '"', '"'))
                     && inner.starts_with('{')
                 {
-                    out.push_str(&unquote(&format!("\"{inner}\"")).unwrap_or_default());
+                    out.push_str(&unescape(inner).unwrap_or_default());
                     return true;
                 }
                 let Some(&first) = locs.first() else { break };

@@ -63,17 +63,7 @@ pub(super) fn read(text: &str, interner: &mut Interner) -> Result<Shape, &'stati
 }
 
 fn skip(rest: &mut &str) {
-    loop {
-        *rest = rest.trim_start();
-        let comment = match rest.strip_prefix("//") {
-            Some(line) => Some(line.split_once('\n').map_or("", |(_, after)| after)),
-            None => {
-                rest.strip_prefix("/*").and_then(|c| c.split_once("*/")).map(|(_, after)| after)
-            }
-        };
-        let Some(after) = comment else { return };
-        *rest = after;
-    }
+    *rest = super::attrs::skip(rest);
 }
 
 fn eat(rest: &mut &str, token: &str) -> bool {

@@ -77,8 +77,8 @@ pub(super) enum Operand<'a> {
     Nested(Box<Instruction<'a>>),
 }
 
-/// The keys whose value may be a computation written in place.
-const COMPUTATION: &[&str] = &[
+/// The keys whose value is a computation, by name or written in place.
+pub(super) const COMPUTATION: &[&str] = &[
     "to_apply",
     "calls",
     "condition",

@@ -16,6 +16,7 @@ mod types;
 use shard_ir::{Diagnostic, Module, Severity};
 
 use crate::{is_hlo, parse_hlo};
+pub(crate) use cursor::unescape;
 use parser::Parser;
 
 /// A language that programs are written in.

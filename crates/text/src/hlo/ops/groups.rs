@@ -7,7 +7,7 @@ use shard_ir::sharding::{DimSharding, HloSharding, HloShardingKind, NamedShardin
 use shard_ir::{Groups, Module};
 use smallvec::SmallVec;
 
-use crate::hlo::attrs::{ints, lists};
+use crate::hlo::attrs::{inside, ints, lists};
 
 /// Reads groups; `None` if the text has another form.
 pub(super) fn read(text: &str, module: &mut Module) -> Option<Groups> {
@@ -28,7 +28,7 @@ pub(super) fn read(text: &str, module: &mut Module) -> Option<Groups> {
     }
     let (sizes, iota) = text.split_once("<=")?;
     let braced = |text: &str, open, close| {
-        let inner = super::super::attrs::inside(text, open, close)?;
+        let inner = inside(text, open, close)?;
         ints(&format!("{{{inner}}}"))
     };
     let sizes = braced(sizes, '[', ']')?;

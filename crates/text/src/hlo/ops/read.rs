@@ -14,25 +14,14 @@ use super::groups;
 use crate::hlo::attrs::{self, Window};
 use crate::hlo::literal;
 use crate::hlo::read::{Reader, all_dims, wrong};
-use crate::hlo::syntax::{Attribute, Instruction, Operands, Read, range};
+use crate::hlo::syntax::{Attribute, COMPUTATION, Instruction, Operands, Read, range};
 
-/// The keys whose values are computations.
-const COMPUTATIONS: &[&str] = &[
-    "to_apply",
-    "calls",
-    "condition",
-    "body",
-    "select",
-    "scatter",
-    "true_computation",
-    "false_computation",
-    "branch_computations",
-    "called_computations",
-];
+/// The keys whose values are lists of computations.
+const COMPUTATIONS: &[&str] = &["branch_computations", "called_computations"];
 
 /// The computations that an attribute names, and where each name stands.
 pub(in crate::hlo) fn called<'a>(attr: &Attribute<'a>) -> Vec<(&'a str, usize)> {
-    if !COMPUTATIONS.contains(&attr.key) {
+    if !COMPUTATION.contains(&attr.key) && !COMPUTATIONS.contains(&attr.key) {
         return Vec::new();
     }
     if attr.computation.is_some() {
@@ -572,10 +561,22 @@ fn custom_call<'a>(reader: &mut Reader<'a, '_>, instr: &mut Instr<'a, '_>) -> Re
             Some(Attr::Array(names.into()))
         }
     };
+    let backend_config = match instr.take("backend_config") {
+        None => None,
+        // Dictionaries stand without quotes.
+        Some(attr) if attr.value.starts_with('{') => {
+            Some(Attr::Text(reader.module.symbol(attr.value)))
+        }
+        Some(attr) => {
+            let text =
+                attrs::unquote(attr.value).ok_or_else(|| wrong(attr, "a string or {...}"))?;
+            Some(Attr::String(reader.module.symbol(&text)))
+        }
+    };
     Ok(CustomCall {
         target: reader.module.symbol(&target),
         has_side_effect,
-        backend_config: None,
+        backend_config,
         api_version,
         called_computations,
         operand_layouts: None,

@@ -484,6 +484,15 @@ fn custom_call(attrs: &mut Attrs<'_, '_>, call: &CustomCall) {
             .collect();
         attrs.text("called_computations", format_args!("{{{}}}", names.join(", ")));
     }
+    match &call.backend_config {
+        None => {}
+        Some(Attr::String(text)) => attrs.string("backend_config", *text),
+        // A dictionary, in MLIR's own words.
+        Some(config) => {
+            let text = crate::print::attr_text(attrs.module, config);
+            attrs.text("backend_config", text);
+        }
+    }
 }
 
 fn hlo(attrs: &mut Attrs<'_, '_>, kind: &Hlo) {

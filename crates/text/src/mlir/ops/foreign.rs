@@ -424,11 +424,7 @@ fn arith_select<'a>(p: &mut Parser<'a>, start: &OpStart<'a>) -> Read<OpId> {
 fn tensor_dim<'a>(p: &mut Parser<'a>, start: &OpStart<'a>) -> Read<OpId> {
     let mut parts = Parts::default();
     p.operands(&mut parts.operands)?;
-    p.optional_attr_dict(&mut parts.attrs)?;
-    p.expect(b':')?;
-    p.c.skip_space();
-    let at = p.c.pos();
-    let ty = p.ty()?;
+    let (at, ty) = attrs_and_type(p, &mut parts)?;
     let index = p.m.scalar(ElementType::Index);
     p.check_types(at, &parts.operands, &[ty, index])?;
     parts.results.push(index);
@@ -442,11 +438,7 @@ fn tensor_extract<'a>(p: &mut Parser<'a>, start: &OpStart<'a>) -> Read<OpId> {
     p.expect(b'[')?;
     p.operands(&mut parts.operands)?;
     p.expect(b']')?;
-    p.optional_attr_dict(&mut parts.attrs)?;
-    p.expect(b':')?;
-    p.c.skip_space();
-    let at = p.c.pos();
-    let ty = p.ty()?;
+    let (at, ty) = attrs_and_type(p, &mut parts)?;
     let first = [parts.operands[0]];
     p.check_types(at, &first, &[ty])?;
     let element = p.element_type(ty, at)?;
@@ -463,11 +455,7 @@ fn tensor_insert<'a>(p: &mut Parser<'a>, start: &OpStart<'a>) -> Read<OpId> {
     p.expect(b'[')?;
     p.operands(&mut parts.operands)?;
     p.expect(b']')?;
-    p.optional_attr_dict(&mut parts.attrs)?;
-    p.expect(b':')?;
-    p.c.skip_space();
-    let at = p.c.pos();
-    let ty = p.ty()?;
+    let (at, ty) = attrs_and_type(p, &mut parts)?;
     let target = [parts.operands[1]];
     p.check_types(at, &target, &[ty])?;
     parts.results.push(ty);
@@ -478,11 +466,7 @@ fn tensor_insert<'a>(p: &mut Parser<'a>, start: &OpStart<'a>) -> Read<OpId> {
 fn from_elements<'a>(p: &mut Parser<'a>, start: &OpStart<'a>) -> Read<OpId> {
     let mut parts = Parts::default();
     p.operands(&mut parts.operands)?;
-    p.optional_attr_dict(&mut parts.attrs)?;
-    p.expect(b':')?;
-    p.c.skip_space();
-    let at = p.c.pos();
-    let ty = p.ty()?;
+    let (at, ty) = attrs_and_type(p, &mut parts)?;
     let element = p.element_type(ty, at)?;
     let types = vec![element; parts.operands.len()];
     p.check_types(at, &parts.operands, &types)?;
@@ -575,11 +559,7 @@ fn call_indirect<'a>(p: &mut Parser<'a>, start: &OpStart<'a>) -> Read<OpId> {
     p.expect(b'(')?;
     p.operands(&mut parts.operands)?;
     p.expect(b')')?;
-    p.optional_attr_dict(&mut parts.attrs)?;
-    p.expect(b':')?;
-    p.c.skip_space();
-    let at = p.c.pos();
-    let ty = p.ty()?;
+    let (at, ty) = attrs_and_type(p, &mut parts)?;
     let Type::Function { inputs, results } = p.m.ty(ty).clone() else {
         let end = p.c.pos();
         return p.error(at..end, "expected the type of a function");
@@ -701,4 +681,13 @@ fn scan<'a>(p: &mut Parser<'a>, start: &OpStart<'a>) -> Read<OpId> {
         p.property(&mut properties, name, Attr::DenseArray(ElementType::I32, sizes));
     }
     p.finish_foreign(start, properties, parts)
+}
+
+/// `{attrs} : type`, the end of most ops: where the type begins, and the type.
+fn attrs_and_type(p: &mut Parser<'_>, parts: &mut Parts) -> Read<(usize, TypeId)> {
+    p.optional_attr_dict(&mut parts.attrs)?;
+    p.expect(b':')?;
+    p.c.skip_space();
+    let at = p.c.pos();
+    Ok((at, p.ty()?))
 }

@@ -4,6 +4,8 @@
 //! mesh that they fit. The command line's mesh, arguments and results are put in
 //! place of what the program has.
 
+mod gspmd;
+
 use shard_ir::ops::{Op, Sdy};
 use shard_ir::sharding::{Mesh, TensorSharding, parse_sharding};
 use shard_ir::{
@@ -29,7 +31,7 @@ pub struct ImportOptions {
 /// If the mesh can't be put in place of the program's, if meshes don't fit together, or an
 /// argument or result isn't there.
 pub fn run(module: &mut Module, options: &ImportOptions) -> Result<(), Diagnostic> {
-    crate::gspmd::run(module, options.mesh.as_ref())?;
+    gspmd::run(module, options.mesh.as_ref())?;
     if let Some(mesh) = &options.mesh {
         replace_mesh(module, mesh)?;
     }
@@ -206,7 +208,7 @@ fn axes_text(mesh: &Mesh) -> String {
 
 /// Whether the module has GSPMD's annotations of a whole program, which the pass imports.
 pub fn has_gspmd_annotations(module: &Module) -> bool {
-    crate::gspmd::is_annotated(module)
+    gspmd::is_annotated(module)
 }
 
 /// A sharding as JAX spells it, `P('data', None)`, in sdy's spelling: `[{"data"}, {}]`. Dimensions

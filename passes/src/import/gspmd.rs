@@ -38,7 +38,7 @@ struct Annotation {
 /// # Errors
 /// If an annotation can't be read, places a value on one device, is for code of one device, or if
 /// there is no mesh that all of them fit.
-pub(crate) fn run(module: &mut Module, stated: Option<&Mesh>) -> Result<(), Diagnostic> {
+pub(super) fn run(module: &mut Module, stated: Option<&Mesh>) -> Result<(), Diagnostic> {
     let Some(func) = module.main_func() else { return Ok(()) };
     if module.meshes.values().any(|def| !def.mesh.is_maximal()) {
         return Ok(());
@@ -102,7 +102,7 @@ pub(crate) fn run(module: &mut Module, stated: Option<&Mesh>) -> Result<(), Diag
 }
 
 /// Whether the main function has annotations of GSPMD's that speak of the whole program.
-pub(crate) fn is_annotated(module: &Module) -> bool {
+pub(super) fn is_annotated(module: &Module) -> bool {
     let Some(func) = module.main_func() else { return false };
     let speaks = |attrs: AttrsId| match module.attr(attrs, NAME) {
         Some(Attr::String(text)) => module.str(*text).trim() != "{manual}",

@@ -274,8 +274,9 @@ impl Insert<'_> {
     fn by_strategy(&mut self, rw: &mut Rewriter<'_>, op: OpId) {
         // A rule that the program states says how shardings propagate. How an op can be computed
         // in parts is known, but for calls of what is outside the program.
-        if !matches!(rw.module.kind(op), Op::Custom(_) | Op::Opaque(_)) {
-            let attrs = rw.module.op(op).attrs;
+        let attrs = rw.module.op(op).attrs;
+        let outside = matches!(rw.module.kind(op), Op::Custom(_) | Op::Opaque(_));
+        if !outside && rw.module.attr(attrs, RULE_ATTR).is_some() {
             let attrs = rw.module.with_attr(attrs, RULE_ATTR, None);
             rw.module.op_mut(op).attrs = attrs;
         }

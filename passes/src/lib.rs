@@ -6,6 +6,7 @@
 pub mod common_ops;
 pub mod dead_code;
 pub mod export;
+mod finite;
 pub mod hlo_to_stablehlo;
 pub mod import;
 pub mod inline_calls;

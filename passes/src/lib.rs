@@ -23,6 +23,7 @@ pub mod reasons;
 pub mod registry;
 pub mod reshard_to_collectives;
 pub mod rewrite;
+pub mod sdy_round_trip;
 pub mod shardings;
 pub mod simplify;
 pub mod split_constants;

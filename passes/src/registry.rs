@@ -79,6 +79,12 @@ pub const PASSES: &[PassInfo] = &[
         run: |module, _| crate::hlo_to_stablehlo::run(module),
     },
     PassInfo {
+        name: "xla-sdy-round-trip-import-pipeline",
+        description: "Turns Shardy's annotations as HLO carries them (xla.sdy.*) into Shardy's own",
+        options: &[],
+        run: |module, _| crate::sdy_round_trip::import(module),
+    },
+    PassInfo {
         name: "inline-calls",
         description: "Puts the bodies of private functions in the place of calls",
         options: &[],
@@ -212,6 +218,12 @@ pub const PASSES: &[PassInfo] = &[
         run: |module, _| crate::switch_collectives::run(module).map(drop),
     },
     PassInfo {
+        name: "xla-sdy-round-trip-export-pipeline",
+        description: "Turns Shardy's attributes and ops into annotations that HLO can carry",
+        options: &[],
+        run: |module, _| crate::sdy_round_trip::export(module),
+    },
+    PassInfo {
         name: "stablehlo-to-hlo",
         description: "Turns a program in StableHLO's form into one in HLO's",
         options: &[],
@@ -230,6 +242,7 @@ pub const PIPELINES: &[PipelineInfo] = &[
         name: "partition-pipeline",
         description: "All that the command `partition` runs",
         passes: &[
+            "xla-sdy-round-trip-import-pipeline",
             "inline-calls",
             "import",
             "simplify",

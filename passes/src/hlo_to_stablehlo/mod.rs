@@ -2,8 +2,8 @@
 //!
 //! Tuples become several values, fusions and asynchronous pairs the ops that they stand for,
 //! branches use what they need from outside, and layouts, schedules and configurations of the
-//! compiler are left behind: they are no part of what the program means. Annotations of GSPMD stay
-//! as `mhlo.sharding`, for the import to read.
+//! compiler are left behind: they are no part of what the program means. Annotations of Shardy
+//! become its attributes and ops; those of GSPMD stay as `mhlo.sharding`, for the import to read.
 
 mod aliases;
 mod layout;
@@ -57,7 +57,7 @@ pub fn run(module: &mut Module) -> Result<(), Diagnostic> {
         .collect();
     module.attrs = module.attrs_id(kept);
     module.language = Language::StableHlo;
-    Ok(())
+    crate::sdy_round_trip::import(module)
 }
 
 /// XLA and others run the function that is named `main`.
@@ -124,8 +124,15 @@ impl Convert {
         let mut arg_attrs = Vec::new();
         for (param, attrs) in module.params(entry).to_vec().into_iter().zip(attrs) {
             let count = flat_types(module, module.value_type(param)).len();
+            // What is said of a tuple holds for none of its parts.
+            let frontend = match count {
+                1 => module.attr(attrs, "mhlo.frontend_attributes").cloned(),
+                _ => None,
+            };
             for sharding in flat_shardings(module, attrs, count) {
-                arg_attrs.push(module.with_attr(AttrsId::EMPTY, "mhlo.sharding", sharding));
+                let attrs = module.with_attr(AttrsId::EMPTY, "mhlo.sharding", sharding);
+                let frontend = frontend.clone();
+                arg_attrs.push(module.with_attr(attrs, "mhlo.frontend_attributes", frontend));
             }
         }
         let root = module.terminator(entry).map(|end| module.operand(end, 0));

@@ -10,7 +10,8 @@ use shard_ir::sharding::{
     DimSharding, HloSharding, HloShardingKind, Mesh, TensorSharding, common_mesh,
 };
 use shard_ir::{
-    Attr, AttrsId, Diagnostic, FuncId, Item, LocId, MeshDef, Module, OpId, Place, ValueId, place_of,
+    Attr, AttrsId, Diagnostic, FuncId, Item, LocId, MeshDef, MeshId, Module, OpId, Place, ValueId,
+    place_of,
 };
 
 use crate::rewrite::{Rewrite, Rewriter, rewrite};
@@ -98,7 +99,53 @@ pub(super) fn run(module: &mut Module, stated: Option<&Mesh>) -> Result<(), Diag
         };
         return Err(at_target(module, func, annotations[misfit].target, error));
     };
-    place(module, func, mesh, &annotations, list)
+    place(module, func, vec![mesh], &annotations, list)
+}
+
+/// Imports the annotations of the main function if it has no meshes, over as few meshes as they
+/// need: one for all tilings in the natural order of devices, and for others one each that lists
+/// the devices in their order. Nothing is lost or changed thereby.
+///
+/// # Errors
+/// As [`run`], but for meshes that don't fit together; the program is then as it was.
+pub fn as_stated(module: &mut Module) -> Result<(), Diagnostic> {
+    let Some(func) = module.main_func() else { return Ok(()) };
+    if module.meshes.values().any(|def| !def.mesh.is_maximal()) {
+        return Ok(());
+    }
+    let annotations = collect(module, func)?;
+    let shardings: Vec<&HloSharding> = annotations.iter().map(|one| &one.sharding).collect();
+    let devices = devices(module, &shardings);
+    if annotations.is_empty() || devices < 2 {
+        return Ok(());
+    }
+    let natural = |sharding: &&HloSharding| common_mesh([*sharding], devices).is_some();
+    let mut meshes: Vec<Mesh> = Vec::new();
+    meshes.extend(common_mesh(shardings.iter().copied().filter(natural), devices));
+    let first = module.meshes.next_key().as_u32();
+    let id = |index: usize| MeshId::from_u32(first + index as u32);
+    let mut list = Vec::new();
+    for annotation in &annotations {
+        let rank = rank(module, func, annotation.target);
+        let placed = meshes.iter().enumerate().find_map(|(index, mesh)| {
+            annotation.sharding.on_mesh(mesh, id(index), rank).ok().map(|(sharding, _)| sharding)
+        });
+        let placed = match placed {
+            Some(placed) => placed,
+            None => {
+                let own = annotation.sharding.to_mesh(id(meshes.len()), rank, devices);
+                let own = own.map_err(|error| {
+                    let text = &annotation.sharding;
+                    let error = Diagnostic::error(format!("the sharding {text}: {error}"));
+                    at_target(module, func, annotation.target, error)
+                })?;
+                meshes.push(own.mesh);
+                own.sharding
+            }
+        };
+        list.push(placed);
+    }
+    place(module, func, meshes, &annotations, list)
 }
 
 /// Whether the main function has annotations of GSPMD's that speak of the whole program.
@@ -118,14 +165,19 @@ pub(super) fn is_annotated(module: &Module) -> bool {
 fn place(
     module: &mut Module,
     func: FuncId,
-    mesh: Mesh,
+    meshes: Vec<Mesh>,
     annotations: &[Annotation],
     list: Vec<TensorSharding>,
 ) -> Result<(), Diagnostic> {
-    let name = module.symbol("mesh");
-    let def = MeshDef { name: Some(name), mesh, attrs: AttrsId::EMPTY, loc: LocId::UNKNOWN };
-    let id = module.meshes.push(def);
-    module.items.insert(0, Item::Mesh(id));
+    for (index, mesh) in meshes.into_iter().enumerate() {
+        let name = match index {
+            0 => module.symbol("mesh"),
+            _ => module.symbol(&format!("mesh_{}", index - 1)),
+        };
+        let def = MeshDef { name: Some(name), mesh, attrs: AttrsId::EMPTY, loc: LocId::UNKNOWN };
+        let id = module.meshes.push(def);
+        module.items.insert(index, Item::Mesh(id));
+    }
     for (annotation, mut sharding) in annotations.iter().zip(list) {
         match annotation.target {
             Target::Argument(index) => {
@@ -138,7 +190,7 @@ fn place(
                 module.funcs[func].results[index].sharding = sharding.into();
             }
             Target::Value(op, index) => {
-                for dim in unspecified(module, op) {
+                for dim in unspecified_dims(module, op) {
                     if let Some(dim) = sharding.dims.get_mut(dim) {
                         *dim = DimSharding { open: true, ..dim.clone() };
                     }
@@ -176,8 +228,7 @@ impl Rewrite for Constrain {
         match rw.module.shardings[result].expand() {
             Some(sharding) => {
                 let ty = rw.module.value_type(result);
-                let value =
-                    rw.emit_sharded(ShardingConstraint { sharding }, &[operand], ty, sharding);
+                let value = rw.emit(ShardingConstraint { sharding }, &[operand], ty);
                 rw.replace(result, value);
             }
             None => rw.replace(result, operand),
@@ -328,7 +379,7 @@ fn devices(module: &Module, shardings: &[&HloSharding]) -> u64 {
 }
 
 /// The dimensions that a `@Sharding` call leaves open: `unspecified_dims=[0,2]`.
-fn unspecified(module: &Module, op: OpId) -> Vec<usize> {
+pub(crate) fn unspecified_dims(module: &Module, op: OpId) -> Vec<usize> {
     let Op::Custom(Custom::CustomCall(call)) = module.kind(op) else { return Vec::new() };
     let Some(Attr::String(text)) = &call.backend_config else { return Vec::new() };
     let text = module.str(*text);

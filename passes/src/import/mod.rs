@@ -6,6 +6,9 @@
 
 mod gspmd;
 
+pub use gspmd::as_stated as import_tiles;
+pub(crate) use gspmd::unspecified_dims;
+
 use shard_ir::ops::{Op, Sdy};
 use shard_ir::sharding::{Mesh, TensorSharding, parse_sharding};
 use shard_ir::{

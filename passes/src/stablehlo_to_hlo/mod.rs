@@ -3,7 +3,7 @@
 //! Several results become a tuple and its elements, values that regions use from outside become
 //! part of what they are given, and what HLO states in another way (broadcasts that expand,
 //! exchanges between two dimensions, scalar predicates, constants that repeat one element) is made
-//! of ops that it has.
+//! of ops that it has. Shardings become frontend attributes and tiles, as XLA has them.
 
 mod control;
 mod header;
@@ -28,6 +28,7 @@ pub fn run(module: &mut Module) -> Result<(), Diagnostic> {
     if module.language == Language::Hlo {
         return Ok(());
     }
+    crate::sdy_round_trip::export(module)?;
     let Some(entry) = module.main_func() else { return Ok(()) };
     let mut pass = Convert { block: BlockId::from_const(0), map: SecondaryMap::new(), depth: 0 };
     let funcs: Vec<FuncId> = module.func_ids().collect();

@@ -6,7 +6,7 @@ use anyhow::Context;
 use clap::{Args, ValueEnum};
 use shard_cost::Topology;
 use shard_ir::sharding::{Mesh, parse_mesh};
-use shard_ir::{Attr, Diagnostic, Language, Module, Place};
+use shard_ir::{Diagnostic, Module, Place};
 use shard_opt::report::units;
 use shard_opt::{ParseOptions, PartitionOptions, PrintOptions, SpmdMode};
 
@@ -163,15 +163,6 @@ pub(crate) fn parse(source: &Source, timing: &mut Timing) -> Result<Module, Fail
     let parsed = timing.time("parse", || shard_text::parse_bytes(&source.bytes, &options));
     source.say_all(&parsed.diagnostics)?;
     let mut module = parsed.module;
-    if holds_shardy(&module) {
-        source.say(
-            &Diagnostic::warning(
-                "the shardings of Shardy in this HLO text (xla.sdy.*) aren't read yet; those of \
-                 GSPMD are, and what --arg and --result state",
-            )
-            .help("give the StableHLO that the HLO was made from (JAX: lowered.as_text())"),
-        );
-    }
     let converted =
         timing.time("hlo-to-stablehlo", || shard_passes::hlo_to_stablehlo::run(&mut module));
     converted.map_err(|error| source.fail(&error))?;
@@ -179,13 +170,6 @@ pub(crate) fn parse(source: &Source, timing: &mut Timing) -> Result<Module, Fail
     place_in_text(&source.bytes, &options, &mut complaints);
     source.say_all(&complaints)?;
     Ok(module)
-}
-
-/// Whether a program in HLO's form carries Shardy's meshes.
-fn holds_shardy(module: &Module) -> bool {
-    let frontend = module.attr(module.attrs, "mhlo.frontend_attributes");
-    let Some(Attr::Dict(frontend)) = frontend else { return false };
-    module.language == Language::Hlo && module.attr(*frontend, "xla.sdy.meshes").is_some()
 }
 
 /// Gives complaints about ops whose locations name no place that of the ops in the text.

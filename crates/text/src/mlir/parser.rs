@@ -96,7 +96,11 @@ pub(crate) struct Parser<'a> {
 
 impl<'a> Parser<'a> {
     pub(crate) fn new(text: &'a str, options: &ParseOptions) -> Self {
-        let mut m = Module::new();
+        Parser::on(Module::new(), text, options)
+    }
+
+    /// A reading that adds to a module.
+    pub(crate) fn on(mut m: Module, text: &'a str, options: &ParseOptions) -> Self {
         let sharding_name = m.symbol("sdy.sharding");
         Parser {
             c: Cursor::new(text),
@@ -117,6 +121,13 @@ impl<'a> Parser<'a> {
             label_uses: Vec::new(),
             sharding_name,
         }
+    }
+
+    /// An attribute that is all of the text.
+    pub(crate) fn one_attr(&mut self) -> Read<Attr> {
+        let attr = self.attr()?;
+        self.c.skip_space();
+        if self.c.rest().is_empty() { Ok(attr) } else { self.expected("the end of the attribute") }
     }
 
     pub(crate) fn run(mut self) -> Parsed {

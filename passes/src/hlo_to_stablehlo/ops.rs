@@ -1,8 +1,11 @@
 //! Op by op.
 
-use shard_ir::ops::{Collective, Control, Creation, Custom, CustomCall, Effects, Hlo, Op, Other};
+use shard_ir::ops::{
+    AllToAll, AllToAllTuple, Collective, Concatenate, Control, Creation, Custom, CustomCall,
+    Effects, Hlo, Movement, Op, Other, Slice,
+};
 use shard_ir::{
-    Attr, AttrsId, Diagnostic, ElementType, Module, OpId, RegionId, Type, TypeId, ValueId,
+    Attr, AttrsId, Diagnostic, Dims, ElementType, Module, OpId, RegionId, Type, TypeId, ValueId,
 };
 
 use super::{Convert, Leaves, flat_shardings, flat_types};
@@ -120,6 +123,7 @@ impl Convert {
             }
             Hlo::Fusion(_) => self.inline(module, op),
             Hlo::Conditional => self.conditional(module, op),
+            Hlo::AllToAllTuple(exchange) => self.exchange(module, op, *exchange, &operands),
             Hlo::Other(other) => self.other(module, op, &other, operands),
         }
     }
@@ -147,6 +151,47 @@ impl Convert {
         let boolean = module.tensor_type(predicate).is_some_and(|ty| ty.element == ElementType::I1);
         let kind = if boolean { Control::If } else { Control::Case };
         Ok(self.keep(module, op, kind.into(), &[predicate], &new))
+    }
+
+    /// An exchange of values that are alike: they become blocks of one.
+    fn exchange(
+        &self,
+        module: &mut Module,
+        op: OpId,
+        exchange: AllToAllTuple,
+        operands: &[ValueId],
+    ) -> Result<Leaves, Diagnostic> {
+        let loc = module.op(op).loc;
+        let count = operands.len() as i64;
+        let types: Vec<_> = operands.iter().map(|&value| module.tensor_type(value)).collect();
+        let Some(Some(ty)) = types.first().filter(|ty| types.iter().all(|other| other == *ty))
+        else {
+            return Err(unsupported(module, op, "an exchange of values of several types"));
+        };
+        let ty = (*ty).clone();
+        let emit = |module: &mut Module, op: Op, operands: &[ValueId], dims: Vec<i64>| {
+            let ty = module.tensor(ty.element, dims);
+            self.at(module, loc).typed(op, operands, ty)
+        };
+        let led = |first: i64| [&[first], &ty.dims[..]].concat();
+        let mut blocks = Vec::new();
+        for &value in operands {
+            blocks.push(emit(module, Movement::Reshape.into(), &[value], led(1)));
+        }
+        let joined = emit(module, Concatenate { dimension: 0 }.into(), &blocks, led(count));
+        let AllToAllTuple { groups, channel } = exchange;
+        let all = AllToAll { split: 0, concat: 0, count, groups, channel };
+        let moved = emit(module, all.into(), &[joined], led(count));
+        let mut parts = Leaves::new();
+        for at in 0..count {
+            let mut start = Dims::from_elem(0, ty.rank() + 1);
+            start[0] = at;
+            let strides = Dims::from_elem(1, ty.rank() + 1);
+            let slice = Slice { start, limit: led(at + 1).into(), strides };
+            let part = emit(module, slice.into(), &[moved], led(1));
+            parts.push(emit(module, Movement::Reshape.into(), &[part], ty.dims.to_vec()));
+        }
+        Ok(parts)
     }
 
     fn other(

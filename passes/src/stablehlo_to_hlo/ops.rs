@@ -88,7 +88,7 @@ impl Convert {
             }
             kind => {
                 let opcode = match &kind {
-                    Op::Hlo(Hlo::Conditional | Hlo::Other(_)) => "known",
+                    Op::Hlo(Hlo::Conditional | Hlo::AllToAllTuple(_) | Hlo::Other(_)) => "known",
                     kind => kind.info().hlo,
                 };
                 let unknown = opcode.is_empty()

@@ -195,16 +195,23 @@ fn dump(after: &AfterPass<'_>, options: &PrintOptions) -> String {
 }
 
 fn list_passes() -> String {
+    // A name too long for its column has a line of its own.
+    let row = |text: &mut String, name: &str, description: &str| {
+        let _ = match name.len() {
+            0..=26 => writeln!(text, "  --{name:<26} {description}"),
+            _ => writeln!(text, "  --{name}\n    {:<26} {description}", ""),
+        };
+    };
     let mut text = String::from("Passes:\n");
     for pass in PASSES {
-        let _ = writeln!(text, "  --{:<26} {}", pass.name, pass.description);
+        row(&mut text, pass.name, pass.description);
         for option in pass.options {
             let _ = writeln!(text, "      {:<24} {}", option.name, option.description);
         }
     }
     text.push_str("\nPipelines:\n");
     for pipeline in PIPELINES {
-        let _ = writeln!(text, "  --{:<26} {}", pipeline.name, pipeline.description);
+        row(&mut text, pipeline.name, pipeline.description);
         let _ = writeln!(text, "      {}", pipeline.passes.join(","));
     }
     text

@@ -23,6 +23,14 @@ op_family! {
                 /// How, such as `kLoop`.
                 kind: Symbol = "fusion_kind",
             }
+            /// Sends operand `i` to device `i` of each group, and has what device `i` sent as
+            /// part `i` of the result.
+            AllToAllTuple = "mhlo.all_to_all_tuple" "" (SOME, ONE, ZERO) COLL, {
+                /// Groups.
+                groups: Groups = "replica_groups",
+                /// Channel.
+                channel: Option<Channel> = "channel_handle",
+            }
             /// Any other instruction, kept with its attributes.
             Other = "mhlo.instruction" "" (ANY, ONE, ANY) EFFECT, {
                 /// Its opcode, such as `copy-start`.

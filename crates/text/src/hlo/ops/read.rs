@@ -374,12 +374,14 @@ pub(in crate::hlo) fn read_op<'a>(
             }
             .into()
         }
-        // Without a dimension each operand goes to one device: that is no op of StableHLO.
         "all-to-all" if instr.get("dimensions").is_some() => {
             let dim = instr.dim()?;
             let groups = instr.groups(reader)?;
             let count = groups.group_size() as i64;
             AllToAll { split: dim, concat: dim, count, groups, channel: instr.channel()? }.into()
+        }
+        "all-to-all" => {
+            AllToAllTuple { groups: instr.groups(reader)?, channel: instr.channel()? }.into()
         }
         "collective-permute" => {
             let pairs = instr.required("source_target_pairs", "{{0,1},{1,0}}", |text| {

@@ -145,6 +145,7 @@ fn by_x(dims: &[i64]) -> String {
 pub(in crate::hlo) fn opcode<'m>(module: &'m Module, op: &Op) -> Option<&'m str> {
     match op {
         Op::Hlo(Hlo::Conditional) => Some("conditional"),
+        Op::Hlo(Hlo::AllToAllTuple(_)) => Some("all-to-all"),
         Op::Hlo(Hlo::Other(other)) => Some(module.str(other.opcode)),
         op => Some(op.info().hlo).filter(|name| !name.is_empty()),
     }
@@ -514,6 +515,10 @@ fn hlo(attrs: &mut Attrs<'_, '_>, kind: &Hlo) {
             let kind = attrs.module.str(fusion.kind);
             attrs.text("kind", kind);
             attrs.region("calls", 0);
+        }
+        Hlo::AllToAllTuple(op) => {
+            attrs.channel(&op.channel);
+            attrs.groups(&op.groups);
         }
         Hlo::Other(other) => {
             let key = if attrs.module.str(other.opcode).starts_with("async") {

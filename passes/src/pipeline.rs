@@ -81,6 +81,7 @@ pub fn partition(module: Module, options: &PartitionOptions) -> Result<Partition
     let mut run = Run { module, timing: Vec::new() };
     let stop = |stage: Stage| options.stop_after.is_some_and(|last| last <= stage);
 
+    run.pass("hlo-to-stablehlo", crate::hlo_to_stablehlo::run)?;
     run.pass("xla-sdy-round-trip-import-pipeline", crate::sdy_round_trip::import)?;
     run.pass("inline-calls", crate::inline_calls::run)?;
     run.pass("import", |module| crate::import::run(module, &options.import))?;

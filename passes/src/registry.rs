@@ -242,6 +242,7 @@ pub const PIPELINES: &[PipelineInfo] = &[
         name: "partition-pipeline",
         description: "All that the command `partition` runs",
         passes: &[
+            "hlo-to-stablehlo",
             "xla-sdy-round-trip-import-pipeline",
             "inline-calls",
             "import",

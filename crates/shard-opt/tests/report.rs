@@ -270,3 +270,28 @@ fn a_topology_of_another_size_is_said() {
     assert!(report.totals.estimated_seconds > 0.0);
     assert!(report::render(&report, Form::Text, None).contains("another number of devices"));
 }
+
+/// HLO text with Shardy's annotations says all that the program does.
+#[test]
+fn models_as_hlo_text_are_partitioned_alike() {
+    for file in models() {
+        let name = file.file_stem().unwrap().to_string_lossy().into_owned();
+        let text = std::fs::read_to_string(&file).unwrap();
+        let parsed = shard_opt::text::parse(&text, &shard_opt::text::ParseOptions::default());
+        let mut module = parsed.into_result().unwrap();
+        shard_opt::passes::stablehlo_to_hlo::run(&mut module).unwrap();
+        let hlo = shard_opt::text::print_hlo(&module).unwrap();
+        let facts = |report: &Report| {
+            let collectives = report
+                .collectives
+                .iter()
+                .map(|entry| (entry.op.clone(), entry.axes.clone(), entry.wire_bytes, entry.count));
+            let mut collectives: Vec<_> = collectives.collect();
+            collectives.sort();
+            let shardings = [&report.parameters, &report.results]
+                .map(|list| list.iter().map(|entry| entry.sharding.clone()).collect::<Vec<_>>());
+            (collectives, shardings, report.compute.device_flops)
+        };
+        assert_eq!(facts(&report_of(&text)), facts(&report_of(&hlo)), "{name}");
+    }
+}

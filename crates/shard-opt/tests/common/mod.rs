@@ -58,7 +58,9 @@ pub fn programs(folder: &str) -> Vec<(String, String)> {
         .unwrap_or_else(|error| panic!("{}: {error}", folder.display()))
         .flatten()
         .map(|entry| entry.path())
-        .filter(|file| file.extension().is_some_and(|extension| extension == "mlir"))
+        .filter(|file| {
+            file.extension().is_some_and(|extension| extension == "mlir" || extension == "hlo")
+        })
         .collect();
     files.sort();
     // SHARD_OPT_TEST_MODELS=gpt,moe tries these only.
@@ -75,12 +77,14 @@ pub fn programs(folder: &str) -> Vec<(String, String)> {
         .collect()
 }
 
-/// Reads a program.
+/// Reads a program; HLO text becomes StableHLO.
 pub fn parse(text: &str) -> Result<Module, String> {
     let parsed = shard_opt::text::parse(text, &ParseOptions::default()).into_result();
-    parsed.map_err(|errors| {
+    let mut module = parsed.map_err(|errors| {
         errors.iter().map(|error| format!("{error:?}")).collect::<Vec<_>>().join("\n")
-    })
+    })?;
+    shard_opt::passes::hlo_to_stablehlo::run(&mut module).map_err(|error| format!("{error:?}"))?;
+    Ok(module)
 }
 
 /// Reads and partitions a program.

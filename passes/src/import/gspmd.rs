@@ -5,6 +5,7 @@
 //! is the coarsest one on whose axes all of them are expressed, named `"_axis_0"`, `"_axis_1"`, ...
 //! as XLA's import names them, or that of the command line.
 
+use rustc_hash::FxHashSet;
 use shard_ir::ops::{Custom, Op, ShardingConstraint};
 use shard_ir::sharding::{
     DimSharding, HloSharding, HloShardingKind, Mesh, TensorSharding, common_mesh,
@@ -99,7 +100,7 @@ pub(super) fn run(module: &mut Module, stated: Option<&Mesh>) -> Result<(), Diag
         };
         return Err(at_target(module, func, annotations[misfit].target, error));
     };
-    place(module, func, vec![mesh], &annotations, list)
+    place(module, func, vec![mesh], &annotations, list, Rest::Goes)
 }
 
 /// Imports the annotations of the main function if it has no meshes, over as few meshes as they
@@ -107,13 +108,18 @@ pub(super) fn run(module: &mut Module, stated: Option<&Mesh>) -> Result<(), Diag
 /// the devices in their order. Nothing is lost or changed thereby.
 ///
 /// # Errors
-/// As [`run`], but for meshes that don't fit together; the program is then as it was.
+/// As [`run`], but for meshes that don't fit together; and if values are to be sharded as others
+/// are, which meshes can't say. The program is then as it was.
 pub fn as_stated(module: &mut Module) -> Result<(), Diagnostic> {
     let Some(func) = module.main_func() else { return Ok(()) };
     if module.meshes.values().any(|def| !def.mesh.is_maximal()) {
         return Ok(());
     }
     let annotations = collect(module, func)?;
+    if let Some(one) = annotations.iter().find(|one| one.sharding.group.is_some()) {
+        let error = Diagnostic::error(format!("the sharding {} names a group", one.sharding));
+        return Err(at_target(module, func, one.target, error));
+    }
     let shardings: Vec<&HloSharding> = annotations.iter().map(|one| &one.sharding).collect();
     let devices = devices(module, &shardings);
     if annotations.is_empty() || devices < 2 {
@@ -145,7 +151,7 @@ pub fn as_stated(module: &mut Module) -> Result<(), Diagnostic> {
         };
         list.push(placed);
     }
-    place(module, func, meshes, &annotations, list)
+    place(module, func, meshes, &annotations, list, Rest::Stays)
 }
 
 /// Whether the main function has annotations of GSPMD's that speak of the whole program.
@@ -168,6 +174,7 @@ fn place(
     meshes: Vec<Mesh>,
     annotations: &[Annotation],
     list: Vec<TensorSharding>,
+    rest: Rest,
 ) -> Result<(), Diagnostic> {
     for (index, mesh) in meshes.into_iter().enumerate() {
         let name = match index {
@@ -209,18 +216,36 @@ fn place(
         let attrs = module.funcs[func].results[index].attrs;
         module.funcs[func].results[index].attrs = module.with_attr(attrs, NAME, None);
     }
+    let taken = annotations.iter().filter_map(|annotation| match annotation.target {
+        Target::Value(op, _) => Some(op),
+        Target::Argument(_) | Target::Result(_) => None,
+    });
+    let mut pass = Constrain { taken: taken.collect(), rest };
     let body = module.funcs[func].body;
-    rewrite(module, body, &mut Constrain)
+    rewrite(module, body, &mut pass)
 }
 
-/// `@Sharding` custom calls become constraints.
-struct Constrain;
+/// What becomes of annotations that aren't taken over: those of devices for effects, say.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Rest {
+    Goes,
+    Stays,
+}
+
+/// `@Sharding` custom calls become constraints, and annotations that were taken over go.
+struct Constrain {
+    taken: FxHashSet<OpId>,
+    rest: Rest,
+}
 
 impl Rewrite for Constrain {
     fn op(&mut self, rw: &mut Rewriter<'_>, op: OpId) -> Result<(), Diagnostic> {
-        let attrs = rw.module.op(op).attrs;
-        rw.module.op_mut(op).attrs = rw.module.with_attr(attrs, NAME, None);
-        if !is_call(rw.module, op, "Sharding") {
+        let taken = self.taken.contains(&op);
+        if taken || self.rest == Rest::Goes {
+            let attrs = rw.module.op(op).attrs;
+            rw.module.op_mut(op).attrs = rw.module.with_attr(attrs, NAME, None);
+        }
+        if !is_call(rw.module, op, "Sharding") || !taken && self.rest == Rest::Stays {
             rw.keep(op);
             return Ok(());
         }
@@ -264,8 +289,11 @@ fn collect(module: &Module, func: FuncId) -> Result<Vec<Annotation>, Diagnostic>
             if let Some(error) = refuse(module, target, &sharding.kind) {
                 return Err(at_target(module, func, target, error));
             }
-            let says =
-                !matches!(sharding.kind, HloShardingKind::Unknown | HloShardingKind::Maximal(_));
+            let says = match sharding.kind {
+                HloShardingKind::Unknown => sharding.group.is_some(),
+                HloShardingKind::Maximal(_) => false,
+                _ => true,
+            };
             if says && is_tensor(module, func, target) {
                 found.push(Annotation { target, sharding });
             }

@@ -60,8 +60,8 @@ fn lines(said: &[Diagnostic]) -> String {
 
 /// Runs `run`, and gives what MLIR says meanwhile beside its result. Nothing of that reaches
 /// standard error.
-pub(crate) fn listening<'c, T>(
-    context: &'c Context,
+pub(crate) fn listening<T>(
+    context: &Context,
     run: impl FnOnce() -> T,
 ) -> (T, Vec<Diagnostic>) {
     let said = Rc::new(RefCell::new(Vec::new()));

@@ -27,7 +27,7 @@ fn ops_that_lack_something() {
     assert_eq!(said.message, "attribute 'permutation' is missing");
     assert_eq!(said.op.as_deref(), Some("stablehlo.transpose"));
     assert_eq!(said.place, Place::Source { file: "x.py".to_owned(), line: 3, col: 4 });
-    assert_eq!(error.diagnostics(), [said.clone()]);
+    assert_eq!(error.diagnostics(), std::slice::from_ref(said));
 
     let error = refused(r#""stablehlo.tanh"() : () -> tensor<f32>"#);
     assert!(error.to_string().contains("needs 1 operands, but has 0"), "{error}");

@@ -60,10 +60,7 @@ fn lines(said: &[Diagnostic]) -> String {
 
 /// Runs `run`, and gives what MLIR says meanwhile beside its result. Nothing of that reaches
 /// standard error.
-pub(crate) fn listening<T>(
-    context: &Context,
-    run: impl FnOnce() -> T,
-) -> (T, Vec<Diagnostic>) {
+pub(crate) fn listening<T>(context: &Context, run: impl FnOnce() -> T) -> (T, Vec<Diagnostic>) {
     let said = Rc::new(RefCell::new(Vec::new()));
     let sink = Rc::clone(&said);
     let handler = context.attach_diagnostic_handler(move |diagnostic| {

@@ -76,7 +76,7 @@ impl PassesArgs {
 
 pub(crate) fn run(args: &PassesArgs) -> Outcome {
     if args.list_passes {
-        return io::write_result(args.print.output.as_deref(), &list_passes());
+        return io::write_result(args.print.output.as_deref(), list_passes());
     }
     let pipeline = args.pipeline()?;
     if args.dump_pass_pipeline {

@@ -38,6 +38,8 @@ pub mod verify;
 
 pub use shard_cost as cost;
 pub use shard_ir as ir;
+#[cfg(feature = "mlir")]
+pub use shard_mlir as mlir;
 pub use shard_passes as passes;
 #[cfg(feature = "pjrt")]
 pub use shard_pjrt as pjrt;

@@ -21,11 +21,18 @@ mod print;
 
 pub use equal::equal;
 pub use hlo::{is_hlo, parse_hlo, print_hlo};
-pub use mlir::{Format, ParseOptions, Parsed, parse, parse_attr, parse_bytes, split_input};
+pub use mlir::{Format, ParseOptions, Parsed, parse, parse_bytes, split_input};
 pub use print::names::{Names, ValueName};
 pub use print::{PrintOptions, print};
 
 pub use shard_ir::Module;
+
+/// The generic form of MLIR piece by piece: for readers and writers of something else than text.
+pub mod generic {
+    pub use crate::mlir::generic::{GenericOp, Parts, add_func, declare_mesh, place_mesh};
+    pub use crate::mlir::pieces::{read_attr, read_mesh, read_type};
+    pub use crate::print::generic::{GenericForm, NamedValues, Value};
+}
 
 /// Prints a program in the language whose form it has.
 ///

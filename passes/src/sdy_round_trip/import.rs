@@ -12,6 +12,7 @@ use shard_ir::{
     ValueId,
 };
 use shard_propagate::rules::RULE_ATTR;
+use shard_text::generic::read_attr;
 
 use super::names;
 use crate::rewrite::{Rewrite, Rewriter, rewrite};
@@ -72,7 +73,7 @@ fn meshes(module: &mut Module) -> Result<(), Diagnostic> {
     if let Some(text) = names::frontend(module, module.attrs, names::MESHES) {
         let text = text.to_owned();
         let wrong = |what: String| Diagnostic::error(format!("{} = {text}: {what}", names::MESHES));
-        let read = shard_text::parse_attr(module, &text).map_err(|error| wrong(error.message))?;
+        let read = read_attr(module, &text, None).map_err(|error| wrong(error.message))?;
         let Attr::Dict(list) = read else {
             return Err(wrong(
                 "expected meshes by name, such as {mesh = #sdy.mesh<[\"x\"=2]>}".into(),
@@ -153,7 +154,7 @@ fn unreadable(text: &str, what: impl std::fmt::Display) -> Diagnostic {
 }
 
 fn read(module: &mut Module, text: &str) -> Result<Attr, Diagnostic> {
-    shard_text::parse_attr(module, text).map_err(|error| unreadable(text, error.message))
+    read_attr(module, text, None).map_err(|error| unreadable(text, error.message))
 }
 
 /// `#sdy.sharding<@mesh, [{"x"}]>` of a value.

@@ -81,6 +81,8 @@ impl Source {
                 ("<stdin>".to_owned(), bytes)
             }
         };
+        #[cfg(feature = "mlir")]
+        let bytes = text_of(&name, bytes)?;
         let format = args.input_format.map(Format::of_text);
         Ok(Source { name, bytes, format, diagnostics: args.diagnostics })
     }
@@ -132,6 +134,17 @@ impl Source {
         self.say(diagnostic);
         Failure::Said
     }
+}
+
+/// The text of a program that is MLIR's bytecode, for diagnostics to point into.
+#[cfg(feature = "mlir")]
+fn text_of(name: &str, bytes: Vec<u8>) -> Result<Vec<u8>, Failure> {
+    if !bytes.starts_with(shard_mlir::MAGIC) {
+        return Ok(bytes);
+    }
+    let module = shard_mlir::read_bytecode(&bytes).with_context(|| format!("reading '{name}'"))?;
+    let options = shard_text::PrintOptions { debug_info: true, ..Default::default() };
+    Ok(shard_text::print(&module, &options).into_bytes())
 }
 
 /// How diagnostics look on this standard error.
@@ -219,14 +232,14 @@ pub(crate) fn say(text: &str) {
 }
 
 /// Writes a result to a file, or to standard output where it is `-` or `None`.
-pub(crate) fn write_result(file: Option<&Path>, text: &str) -> Result<(), Failure> {
+pub(crate) fn write_result(file: Option<&Path>, content: impl AsRef<[u8]>) -> Result<(), Failure> {
     match file.filter(|file| *file != Path::new("-")) {
-        Some(file) => std::fs::write(file, text)
+        Some(file) => std::fs::write(file, content)
             .with_context(|| format!("can't write '{}'", file.display()))
             .map_err(Failure::from),
         None => {
             let mut out = io::stdout().lock();
-            match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+            match out.write_all(content.as_ref()).and_then(|()| out.flush()) {
                 // Whoever reads has read enough.
                 Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
                 result => result.context("can't write to standard output").map_err(Failure::from),

@@ -76,7 +76,7 @@ impl PassesArgs {
 
 pub(crate) fn run(args: &PassesArgs) -> Outcome {
     if args.list_passes {
-        return io::write_result(args.print.output.as_deref(), &list_passes());
+        return io::write_result(args.print.output.as_deref(), list_passes());
     }
     let pipeline = args.pipeline()?;
     if args.dump_pass_pipeline {
@@ -94,7 +94,7 @@ pub(crate) fn run(args: &PassesArgs) -> Outcome {
 
     let options = source.options();
     let mut runner = Runner { args, pipeline, timing: Timing::default(), options };
-    let mut outputs: Vec<String> = Vec::new();
+    let mut outputs: Vec<Vec<u8>> = Vec::new();
     let mut failed = false;
     for (offset, part) in parts {
         let mut said = Vec::new();
@@ -109,7 +109,7 @@ pub(crate) fn run(args: &PassesArgs) -> Outcome {
         outputs.extend(output);
     }
     if !failed || args.split_input_file {
-        io::write_result(args.print.output.as_deref(), &outputs.join("// -----\n"))?;
+        io::write_result(args.print.output.as_deref(), outputs.join(&b"// -----\n"[..]))?;
     }
     if args.print.mlir_timing {
         runner.timing.say();
@@ -127,7 +127,7 @@ struct Runner<'a> {
 impl Runner<'_> {
     /// Runs the pipeline on one part of the input; `None` where something failed. Diagnostics
     /// are collected, placed in the whole input.
-    fn part(&mut self, offset: usize, text: &[u8], said: &mut Vec<Diagnostic>) -> Option<String> {
+    fn part(&mut self, offset: usize, text: &[u8], said: &mut Vec<Diagnostic>) -> Option<Vec<u8>> {
         let shift = |mut diagnostic: Diagnostic| {
             if let Place::Text(range) = &mut diagnostic.place {
                 *range = range.start + offset..range.end + offset;
@@ -183,8 +183,8 @@ impl Runner<'_> {
         let fallbacks = shard_opt::report::describe_fallbacks(&module, &context.fallbacks);
         said.extend(fallbacks.iter().map(|fallback| shift(fallback.diagnostic())));
         let options = print.options(false);
-        let text = self.timing.time("print", || shard_text::print_as_is(&module, &options));
-        text.map_err(|error| said.push(shift(error))).ok()
+        let content = self.timing.time("print", || print.content(&module, &options));
+        content.map_err(|error| said.push(shift(error))).ok()
     }
 }
 

@@ -47,5 +47,5 @@ pub(crate) fn run(args: &ReportArgs) -> Outcome {
     };
     let report = Report::of_local(&module, &options).map_err(|error| source.fail(&error))?;
     let width = if args.output.is_none() { io::output_width() } else { None };
-    io::write_result(args.output.as_deref(), &report::render(&report, args.format, width))
+    io::write_result(args.output.as_deref(), report::render(&report, args.format, width))
 }

@@ -144,6 +144,10 @@ pub(crate) struct PrintFlags {
           default_value = "false", default_missing_value = "true",
           action = clap::ArgAction::Set, hide_default_value = true, hide_possible_values = true)]
     pub mlir_timing: bool,
+    /// Write MLIR's bytecode instead of text
+    #[cfg(feature = "mlir")]
+    #[arg(long)]
+    pub emit_bytecode: bool,
 }
 
 impl PrintFlags {
@@ -154,6 +158,27 @@ impl PrintFlags {
             generic: self.mlir_print_op_generic,
             ..PrintOptions::default()
         }
+    }
+
+    /// Whether bytecode is asked for.
+    #[cfg(feature = "mlir")]
+    fn bytecode(&self) -> bool {
+        self.emit_bytecode
+    }
+
+    #[cfg(not(feature = "mlir"))]
+    fn bytecode(&self) -> bool {
+        false
+    }
+
+    /// What is written of a module.
+    pub fn content(&self, module: &Module, options: &PrintOptions) -> Result<Vec<u8>, Diagnostic> {
+        #[cfg(feature = "mlir")]
+        if self.emit_bytecode {
+            let written = shard_mlir::write_bytecode(module);
+            return written.map_err(|error| Diagnostic::error(error.to_string()));
+        }
+        shard_text::print_as_is(module, options).map(String::into_bytes)
     }
 }
 
@@ -204,15 +229,15 @@ pub(crate) fn write_module(
     flags: &PrintFlags,
     timing: &mut Timing,
 ) -> Result<(), Failure> {
-    if format == Format::Hlo {
+    if format == Format::Hlo && !flags.bytecode() {
         let converted =
             timing.time("stablehlo-to-hlo", || shard_passes::stablehlo_to_hlo::run(&mut module));
         converted.map_err(|error| source.fail(&error))?;
     }
     let options = flags.options(has_locations(source));
-    let text = timing.time("print", || shard_text::print_as_is(&module, &options));
-    let text = text.map_err(|error| source.fail(&error))?;
-    io::write_result(flags.output.as_deref(), &text)
+    let content = timing.time("print", || flags.content(&module, &options));
+    let content = content.map_err(|error| source.fail(&error))?;
+    io::write_result(flags.output.as_deref(), content)
 }
 
 #[cfg(test)]

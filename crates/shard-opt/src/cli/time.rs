@@ -131,7 +131,7 @@ pub(crate) fn run(args: &TimeArgs) -> Outcome {
         error => Failure::Other(error.into()),
     })?;
     match args.report {
-        shard_opt::report::Form::Json => io::write_result(None, &report.to_json()),
+        shard_opt::report::Form::Json => io::write_result(None, report.to_json()),
         shard_opt::report::Form::Text => {
             io::progress_done();
             io::say(&report.to_text(io::table_width().unwrap_or(120)));

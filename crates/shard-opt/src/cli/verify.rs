@@ -85,7 +85,7 @@ pub(crate) fn run(args: &VerifyArgs) -> Outcome {
         let report =
             deletion::delete_collectives(&partitioned, &prepared, &client).map_err(failed)?;
         if json {
-            io::write_result(None, &report.to_json())?;
+            io::write_result(None, report.to_json())?;
         } else {
             io::progress_done();
             io::say(&report.with_all.to_text(width));
@@ -95,7 +95,7 @@ pub(crate) fn run(args: &VerifyArgs) -> Outcome {
     } else {
         let report = verify::verify(&partitioned, &module, &client, &checks).map_err(failed)?;
         if json {
-            io::write_result(None, &report.to_json())?;
+            io::write_result(None, report.to_json())?;
         } else {
             io::progress_done();
             io::say(&report.to_text(width));

@@ -1,19 +1,10 @@
 //! The top of a program: the module, its functions, meshes and aliases.
 
-use shard_ir::{
-    Attr, AttrsId, BlockId, Func, FuncResult, LocId, OpId, RegionId, ShardingId, Symbol, Type,
-    TypeId,
-};
+use shard_ir::{Attr, AttrsId, BlockId, LocId, OpId, Symbol, Type, TypeId};
 
-use super::parser::{Alias, AttrList, Fail, OpStart, Parser, Parts, Read, Types};
+use super::generic::{FuncParts, Signed, add_func, finish_func, signed, take_attr};
+use super::parser::{Alias, AttrList, Fail, OpStart, Parser, Parts, Read};
 use super::regions::RegionArg;
-
-/// An argument or a result in a signature.
-struct Signed {
-    ty: TypeId,
-    attrs: AttrsId,
-    sharding: Option<ShardingId>,
-}
 
 /// What a function says before its body.
 struct FuncHead {
@@ -180,24 +171,13 @@ impl<'a> Parser<'a> {
     }
 
     pub(crate) fn take_attr(&self, attrs: &mut AttrList, name: &str) -> Option<Attr> {
-        let at = attrs.iter().position(|(key, _)| self.m.str(*key) == name)?;
-        Some(attrs.remove(at).1)
+        take_attr(&self.m, attrs, name)
     }
 
     /// Splits the attributes of an argument or a result from its sharding.
-    fn signed(&mut self, ty: TypeId, mut attrs: AttrList, at: usize) -> Read<Signed> {
-        let sharding = match self.take_attr(&mut attrs, "sdy.sharding") {
-            None => None,
-            Some(Attr::Sharding(id)) => {
-                self.check_sharding(id, ty, at)?;
-                Some(id)
-            }
-            Some(_) => {
-                let end = self.c.pos();
-                return self.error(at..end, "'sdy.sharding' must be #sdy.sharding<@mesh, [...]>");
-            }
-        };
-        Ok(Signed { ty, attrs: self.sorted_id(attrs), sharding })
+    fn signed(&mut self, ty: TypeId, attrs: AttrList, at: usize) -> Read<Signed> {
+        let made = signed(&mut self.m, ty, attrs);
+        self.made(at, made)
     }
 
     /// `func.func public @name(args) -> results attributes {...} {body}`.
@@ -207,7 +187,11 @@ impl<'a> Parser<'a> {
         let (names, head) = self.func_head()?;
         let FuncHead { visibility, name, args, results, attrs } = head;
         let body = if self.c.peek() == b'{' { Some(self.region(&names, true)?) } else { None };
-        self.finish_func(start, name, visibility, args, results, attrs, body)
+        let loc = self.trailing_loc()?.unwrap_or(LocId::input(start));
+        let func = FuncParts { name, visibility, args, results, attrs, body, loc };
+        let made = finish_func(&mut self.m, func);
+        self.made(start, made)?;
+        Ok(())
     }
 
     /// What stands before the body, the keyword being read.
@@ -272,76 +256,6 @@ impl<'a> Parser<'a> {
         Ok((names, FuncHead { visibility, name, args, results, attrs }))
     }
 
-    #[expect(clippy::too_many_arguments, reason = "the parts of a function as they were read")]
-    fn finish_func(
-        &mut self,
-        start: usize,
-        name: Symbol,
-        visibility: Option<Symbol>,
-        args: Vec<Signed>,
-        results: Vec<Signed>,
-        attrs: AttrList,
-        body: Option<RegionId>,
-    ) -> Read<()> {
-        let loc = self.trailing_loc()?.unwrap_or(LocId::input(start));
-        let taken = self.m.func_ids().any(|func| self.m.funcs[func].name == name);
-        if taken {
-            let text = self.m.str(name).to_owned();
-            let end = self.c.pos();
-            return self.error(start..end, format!("function @{text} is defined twice"));
-        }
-        let is_declaration = body.is_none();
-        let body = match body {
-            Some(body) => {
-                let entry = self.m.entry(body);
-                let params: Types =
-                    self.m.params(entry).iter().map(|value| self.m.value_type(*value)).collect();
-                if params.len() != args.len()
-                    || params.iter().zip(&args).any(|(param, arg)| *param != arg.ty)
-                {
-                    let end = self.c.pos();
-                    return self.error(
-                        start..end,
-                        "the arguments of the body aren't those of the function's type",
-                    );
-                }
-                body
-            }
-            None => {
-                let region = self.m.new_region();
-                let block = self.m.new_block(region);
-                for arg in &args {
-                    self.m.new_param(block, arg.ty);
-                }
-                region
-            }
-        };
-        let entry = self.m.entry(body);
-        for (index, arg) in args.iter().enumerate() {
-            let value = self.m.params(entry)[index];
-            self.m.shardings[value] = arg.sharding.into();
-        }
-        let attrs = self.sorted_id(attrs);
-        self.m.new_func(Func {
-            name,
-            visibility,
-            body,
-            is_declaration,
-            arg_attrs: args.iter().map(|arg| arg.attrs).collect(),
-            results: results
-                .iter()
-                .map(|result| FuncResult {
-                    ty: result.ty,
-                    sharding: result.sharding.into(),
-                    attrs: result.attrs,
-                })
-                .collect(),
-            attrs,
-            loc,
-        });
-        Ok(())
-    }
-
     /// `"func.func"() <{function_type = ..., sym_name = "f"}> ({...}) : () -> ()`.
     fn generic_func(&mut self) -> Read<()> {
         let start = self.c.pos();
@@ -359,53 +273,10 @@ impl<'a> Parser<'a> {
         self.optional_attr_dict(&mut attrs)?;
         self.expect(b':')?;
         self.function_type()?;
-        let end = self.c.pos();
-        let Some(Attr::String(name)) = self.take_attr(&mut attrs, "sym_name") else {
-            return self.error(start..end, "a function needs a 'sym_name'");
-        };
-        let visibility = match self.take_attr(&mut attrs, "sym_visibility") {
-            Some(Attr::String(visibility)) => Some(visibility),
-            _ => None,
-        };
-        let signature = match self.take_attr(&mut attrs, "function_type") {
-            Some(Attr::Type(ty)) => match self.m.ty(ty) {
-                Type::Function { inputs, results } => Some((inputs.clone(), results.clone())),
-                _ => None,
-            },
-            _ => None,
-        };
-        let Some((inputs, outputs)) = signature else {
-            return self.error(start..end, "a function needs a 'function_type'");
-        };
-        let arg_attrs = self.take_attr(&mut attrs, "arg_attrs");
-        let res_attrs = self.take_attr(&mut attrs, "res_attrs");
-        let args = self.signed_list(&inputs, arg_attrs.as_ref(), start)?;
-        let results = self.signed_list(&outputs, res_attrs.as_ref(), start)?;
-        let entry = self.m.entry(body);
-        let empty = self.m.block_ops(entry).is_empty() && self.m.params(entry).is_empty();
-        let body = if empty { None } else { Some(body) };
-        self.finish_func(start, name, visibility, args, results, attrs, body)
-    }
-
-    fn signed_list(
-        &mut self,
-        types: &[TypeId],
-        attrs: Option<&Attr>,
-        at: usize,
-    ) -> Read<Vec<Signed>> {
-        let mut list = Vec::with_capacity(types.len());
-        for (index, &ty) in types.iter().enumerate() {
-            let own = match attrs {
-                Some(Attr::Array(items)) => match items.get(index) {
-                    Some(Attr::Dict(id)) => self.m.attrs(*id).to_vec(),
-                    _ => AttrList::new(),
-                },
-                _ => AttrList::new(),
-            };
-            let signed = self.signed(ty, own, at)?;
-            list.push(signed);
-        }
-        Ok(list)
+        let loc = self.trailing_loc()?.unwrap_or(LocId::input(start));
+        let made = add_func(&mut self.m, attrs, body, loc);
+        self.made(start, made)?;
+        Ok(())
     }
 }
 

@@ -5,15 +5,17 @@ mod cursor;
 mod dense;
 mod dialect_attrs;
 mod funcs;
+pub(crate) mod generic;
 mod locs;
 mod ops;
 mod parser;
+pub(crate) mod pieces;
 mod regions;
 mod shardings;
 mod small;
 mod types;
 
-use shard_ir::{Attr, Diagnostic, Module, Severity};
+use shard_ir::{Diagnostic, Module, Severity};
 
 use crate::{is_hlo, parse_hlo};
 pub(crate) use cursor::unescape;
@@ -78,21 +80,6 @@ pub fn parse(text: &str, options: &ParseOptions) -> Parsed {
         Format::StableHlo => Parser::new(text, options).run(),
         Format::Hlo => parse_hlo(text, options),
     }
-}
-
-/// Reads one attribute, whose meshes are those of the module: `#sdy.sharding<@mesh, [{"x"}]>`,
-/// `12 : i64`.
-///
-/// # Errors
-/// What is wrong with the text, at its place there.
-pub fn parse_attr(module: &mut Module, text: &str) -> Result<Attr, Diagnostic> {
-    let mut parser = Parser::on(std::mem::take(module), text, &ParseOptions::default());
-    let read = parser.one_attr();
-    *module = parser.m;
-    read.map_err(|_| {
-        let first = parser.diagnostics.into_iter().next();
-        first.unwrap_or_else(|| Diagnostic::error("expected an attribute"))
-    })
 }
 
 /// Reads a program whose bytes may be invalid UTF-8, which is an error at its place.

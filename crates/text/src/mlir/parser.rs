@@ -4,14 +4,16 @@ use std::ops::Range;
 
 use memchr::memmem;
 use rustc_hash::FxHashMap;
-use shard_ir::ops::{Arity, FieldError, Op, Opaque};
+use shard_ir::ops::{Op, Opaque};
 use shard_ir::{
-    Attr, AttrsId, BlockId, Diagnostic, Item, LocId, MeshId, Module, OpId, RegionId, ShardingId,
-    Symbol, Type, TypeId, ValueId,
+    Attr, AttrsId, BlockId, Diagnostic, Item, LocId, MeshId, Module, OpId, ShardingId, Symbol,
+    TypeId, ValueId,
 };
 use smallvec::SmallVec;
 
 use super::cursor::Cursor;
+pub(crate) use super::generic::Parts;
+use super::generic::{add_op, check_sharding, sorted, sorted_id, table_op};
 use super::{ParseOptions, Parsed};
 
 /// Reading failed; the diagnostic is already recorded.
@@ -49,15 +51,6 @@ pub(crate) struct OpStart<'a> {
     pub(crate) names: SmallVec<[ResultName<'a>; 2]>,
 }
 
-/// The parts that an op is made of.
-#[derive(Default)]
-pub(crate) struct Parts {
-    pub(crate) operands: Values,
-    pub(crate) results: Types,
-    pub(crate) regions: SmallVec<[RegionId; 2]>,
-    pub(crate) attrs: AttrList,
-}
-
 pub(crate) enum Alias {
     /// Where the definition's value begins; not read yet.
     At(usize),
@@ -91,7 +84,6 @@ pub(crate) struct Parser<'a> {
     /// Labels of the blocks of the innermost region, and uses of them before.
     pub(crate) labels: Vec<&'a str>,
     pub(crate) label_uses: Vec<(OpId, usize, &'a str, usize)>,
-    sharding_name: Symbol,
 }
 
 impl<'a> Parser<'a> {
@@ -100,8 +92,7 @@ impl<'a> Parser<'a> {
     }
 
     /// A reading that adds to a module.
-    pub(crate) fn on(mut m: Module, text: &'a str, options: &ParseOptions) -> Self {
-        let sharding_name = m.symbol("sdy.sharding");
+    pub(crate) fn on(m: Module, text: &'a str, options: &ParseOptions) -> Self {
         Parser {
             c: Cursor::new(text),
             m,
@@ -119,15 +110,7 @@ impl<'a> Parser<'a> {
             loc_cache: FxHashMap::default(),
             labels: Vec::new(),
             label_uses: Vec::new(),
-            sharding_name,
         }
-    }
-
-    /// An attribute that is all of the text.
-    pub(crate) fn one_attr(&mut self) -> Read<Attr> {
-        let attr = self.attr()?;
-        self.c.skip_space();
-        if self.c.rest().is_empty() { Ok(attr) } else { self.expected("the end of the attribute") }
     }
 
     pub(crate) fn run(mut self) -> Parsed {
@@ -534,116 +517,41 @@ impl<'a> Parser<'a> {
         entry: &super::ops::Entry,
         attrs: &mut AttrList,
     ) -> Read<Op> {
-        super::ops::settle_defaults(entry.info.name, attrs, &mut self.m);
-        match (entry.read)(attrs, &self.m) {
-            Ok(op) => Ok(op),
-            Err(error) => self.field_error(start, &error),
+        let op = table_op(&mut self.m, entry, attrs);
+        self.made(start.start, op)
+    }
+
+    /// What was made of parts read since `start`, or the error placed there.
+    pub(crate) fn made<T>(&mut self, start: usize, made: Result<T, Diagnostic>) -> Read<T> {
+        match made {
+            Ok(made) => Ok(made),
+            Err(diagnostic) => {
+                let range = start..self.c.pos().max(start);
+                self.report(diagnostic.at(range))
+            }
         }
     }
 
-    fn field_error<T>(&mut self, start: &OpStart<'a>, error: &FieldError) -> Read<T> {
-        let range = start.start..self.c.pos();
-        let mut diagnostic = Diagnostic::error(error.to_string()).at(range);
-        diagnostic.op = Some(start.name.to_owned());
-        self.report(diagnostic)
-    }
-
-    fn count_error<T>(
-        &mut self,
-        start: &OpStart<'a>,
-        what: &str,
-        arity: Arity,
-        count: usize,
-    ) -> Read<T> {
-        let wanted = match arity {
-            Arity::Exactly(n) => n.to_string(),
-            Arity::AtLeast(n) => format!("at least {n}"),
-        };
-        let mut diagnostic = Diagnostic::error(format!("needs {wanted} {what}, but has {count}"))
-            .at(start.start..self.c.pos());
-        diagnostic.op = Some(start.name.to_owned());
-        self.report(diagnostic)
-    }
-
-    pub(crate) fn sorted(&self, mut attrs: AttrList) -> AttrList {
-        if attrs.len() > 1 {
-            attrs.sort_by(|a, b| self.m.str(a.0).cmp(self.m.str(b.0)));
-        }
-        attrs
+    pub(crate) fn sorted(&self, attrs: AttrList) -> AttrList {
+        sorted(&self.m, attrs)
     }
 
     pub(crate) fn sorted_id(&mut self, attrs: AttrList) -> AttrsId {
-        if attrs.is_empty() {
-            return AttrsId::EMPTY;
-        }
-        let attrs = self.sorted(attrs);
-        self.m.attrs_id(attrs)
+        sorted_id(&mut self.m, attrs)
     }
 
     /// Makes the op, adds it to its block and names its results.
     pub(crate) fn finish(&mut self, start: &OpStart<'a>, op: Op, parts: Parts) -> Read<OpId> {
-        let info = op.info();
-        if !info.operands.fits(parts.operands.len()) {
-            return self.count_error(start, "operands", info.operands, parts.operands.len());
-        }
-        if !info.results.fits(parts.results.len()) {
-            return self.count_error(start, "results", info.results, parts.results.len());
-        }
-        if !info.regions.fits(parts.regions.len()) {
-            return self.count_error(start, "regions", info.regions, parts.regions.len());
-        }
-        let mut attrs = parts.attrs;
-        let at = attrs.iter().position(|(name, _)| *name == self.sharding_name);
-        let mut shardings: Option<Box<[ShardingId]>> = None;
-        if let Some(at) = at {
-            match &attrs[at].1 {
-                Attr::ShardingPerValue(list) if list.len() == parts.results.len() => {
-                    shardings = Some(list.clone());
-                    attrs.remove(at);
-                }
-                // An op without results may have a sharding of its effect.
-                Attr::ShardingPerValue(list) if parts.results.is_empty() && list.len() <= 1 => {}
-                Attr::ShardingPerValue(list) => {
-                    let (have, want) = (list.len(), parts.results.len());
-                    return self.error(
-                        start.start..self.c.pos(),
-                        format!(
-                            "'sdy.sharding' has {have} shardings, but the op has {want} results"
-                        ),
-                    );
-                }
-                _ => {
-                    let range = start.start..self.c.pos();
-                    return self.report(
-                        Diagnostic::error(
-                            "'sdy.sharding' of an op must hold a sharding per result",
-                        )
-                        .at(range)
-                        .help("write #sdy.sharding_per_value<[<@mesh, [...]>]>"),
-                    );
-                }
-            }
-        }
         let named: usize = start.names.iter().map(|name| name.count as usize).sum();
-        if named != parts.results.len() && !(start.names.is_empty()) {
-            let results = parts.results.len();
+        let results = parts.results.len();
+        if named != results && !start.names.is_empty() && op.info().results.fits(results) {
             return self.error(
                 start.start..self.c.pos(),
                 format!("{named} results are named, but '{}' has {results}", start.name),
             );
         }
-        let attrs = self.sorted_id(attrs);
-        let loc = LocId::input(start.start);
-        let id = self.m.new_op(op, &parts.operands, &parts.results, &parts.regions, loc);
-        self.m.op_mut(id).attrs = attrs;
-        self.m.block_mut(start.block).ops.push(id);
-        if let Some(shardings) = shardings {
-            for (index, &sharding) in shardings.iter().enumerate() {
-                let value = self.m.result(id, index);
-                self.check_sharding(sharding, parts.results[index], start.start)?;
-                self.m.shardings[value] = sharding.into();
-            }
-        }
+        let id = add_op(&mut self.m, start.block, op, parts, LocId::input(start.start));
+        let id = self.made(start.start, id)?;
         let mut next = 0;
         for name in &start.names {
             let first = self.m.result(id, next);
@@ -655,22 +563,8 @@ impl<'a> Parser<'a> {
 
     /// Reports a sharding that doesn't fit a value of the type.
     pub(crate) fn check_sharding(&mut self, id: ShardingId, ty: TypeId, at: usize) -> Read<()> {
-        let rank = match self.m.ty(ty) {
-            Type::Tensor(tensor) => tensor.rank(),
-            _ => 0,
-        };
-        let sharding = self.m.sharding(id);
-        if sharding.dims.len() == rank {
-            return Ok(());
-        }
-        let mesh = &self.m.meshes[sharding.mesh].mesh;
-        match sharding.verify(mesh, rank) {
-            Ok(()) => Ok(()),
-            Err(error) => {
-                let end = self.c.pos();
-                self.error(at..end.max(at), error.to_string())
-            }
-        }
+        let fits = check_sharding(&self.m, id, ty);
+        self.made(at, fits)
     }
 
     /// Adds a top-level item for the op of a block that stands at the top.

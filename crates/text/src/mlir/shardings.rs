@@ -5,9 +5,10 @@ use shard_ir::ops::{AllToAllParam, AllToAllParams, AxisLists, ManualAxes};
 use shard_ir::sharding::{
     AxisList, AxisRef, Combiner, DimSharding, Mesh, MeshAxis, TensorSharding,
 };
-use shard_ir::{Attr, AttrsId, Diagnostic, Item, LocId, MeshDef, MeshId, ShardingId, Symbol};
+use shard_ir::{Attr, Diagnostic, LocId, MeshId, ShardingId, Symbol};
 use smallvec::SmallVec;
 
+use super::generic::{declare_mesh, place_mesh};
 use super::parser::{AttrList, Parser, Read};
 use super::small;
 
@@ -39,13 +40,7 @@ impl<'a> Parser<'a> {
             self.c.set_pos(start);
             let found = if before.is_empty() { self.mesh_head() } else { self.generic_mesh_head() };
             if let Ok((name, mesh)) = found {
-                let def = MeshDef {
-                    name: Some(name),
-                    mesh,
-                    attrs: AttrsId::EMPTY,
-                    loc: LocId::input(start),
-                };
-                let id = self.m.meshes.push(def);
+                let id = declare_mesh(&mut self.m, name, mesh, LocId::input(start));
                 self.mesh_at.insert(start, id);
             }
             self.diagnostics.truncate(known);
@@ -110,29 +105,13 @@ impl<'a> Parser<'a> {
             self.expect(b':')?;
             self.function_type()?;
         }
-        let attrs = self.sorted_id(attrs);
         let loc = self.trailing_loc()?.unwrap_or(LocId::input(start));
-        if let Err(error) = mesh.verify() {
-            let end = self.c.pos();
-            return self.error(start..end, error.to_string());
-        }
         let id = match self.mesh_at.get(&start) {
             Some(id) => *id,
-            None => self.m.meshes.push(MeshDef { name: Some(name), mesh, attrs, loc }),
+            None => declare_mesh(&mut self.m, name, mesh, loc),
         };
-        let earlier = self.m.items.iter().any(|item| match item {
-            Item::Mesh(other) => self.m.meshes[*other].name == Some(name),
-            Item::Func(_) | Item::Op(_) => false,
-        });
-        if earlier {
-            let text = self.m.str(name).to_owned();
-            let end = self.c.pos();
-            return self.error(start..end, format!("mesh @{text} is declared twice"));
-        }
-        self.m.meshes[id].attrs = attrs;
-        self.m.meshes[id].loc = loc;
-        self.m.items.push(Item::Mesh(id));
-        Ok(())
+        let placed = place_mesh(&mut self.m, id, attrs, loc);
+        self.made(start, placed)
     }
 
     /// `<["x"=2, "y"=4], device_ids=[...]>`.
@@ -465,25 +444,35 @@ impl<'a> Parser<'a> {
         });
         for (_, attr) in attrs.iter_mut() {
             let Attr::Text(text) = attr else { continue };
-            let Some(&at) = self.deferred_axes.get(text) else { continue };
-            let kind = self.m.str(*text).to_owned();
+            if !self.deferred_axes.contains_key(text) {
+                continue;
+            }
             let Some(mesh) = mesh else {
                 return self.error(op_at..op_at + 1, "the op needs an 'out_sharding'");
             };
-            let back = self.c.pos();
-            self.c.set_pos(at);
-            *attr = if kind.starts_with("#sdy<axis_ref_list") {
-                let raw = self.raw_axes()?;
-                Attr::AxisRefs(Box::new(self.mesh_axes(mesh, &raw)?))
-            } else if kind.starts_with("#sdy<list_of") {
-                let raw = self.raw_axis_lists()?;
-                Attr::AxisLists(Box::new(self.resolve_axis_lists(&raw, mesh)?))
-            } else {
-                let raw = self.raw_all_to_all()?;
-                Attr::AllToAllParams(Box::new(self.resolve_all_to_all(&raw, mesh)?))
-            };
-            self.c.set_pos(back);
+            *attr = self.resolve_deferred(attr.clone(), mesh)?;
         }
         Ok(())
+    }
+
+    /// An attribute with its axes read, if they were left for when their mesh is known.
+    pub(crate) fn resolve_deferred(&mut self, attr: Attr, mesh: MeshId) -> Read<Attr> {
+        let Attr::Text(text) = attr else { return Ok(attr) };
+        let Some(&at) = self.deferred_axes.get(&text) else { return Ok(attr) };
+        let kind = self.m.str(text).to_owned();
+        let back = self.c.pos();
+        self.c.set_pos(at);
+        let attr = if kind.starts_with("#sdy<axis_ref_list") {
+            let raw = self.raw_axes()?;
+            Attr::AxisRefs(Box::new(self.mesh_axes(mesh, &raw)?))
+        } else if kind.starts_with("#sdy<list_of") {
+            let raw = self.raw_axis_lists()?;
+            Attr::AxisLists(Box::new(self.resolve_axis_lists(&raw, mesh)?))
+        } else {
+            let raw = self.raw_all_to_all()?;
+            Attr::AllToAllParams(Box::new(self.resolve_all_to_all(&raw, mesh)?))
+        };
+        self.c.set_pos(back);
+        Ok(attr)
     }
 }

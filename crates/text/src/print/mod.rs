@@ -2,6 +2,7 @@
 
 mod attrs;
 mod dense;
+pub(crate) mod generic;
 mod locs;
 pub mod names;
 mod ops;
@@ -370,11 +371,10 @@ impl<'m> Printer<'m> {
         let def = &self.m.meshes[id];
         let name = def.name.map_or("", |name| self.m.str(name));
         if self.options.generic {
-            self.str("\"sdy.mesh\"() <{mesh = #sdy.mesh");
-            self.mesh(&def.mesh);
-            self.str(", sym_name = ");
-            push_string(name, &mut self.out);
-            self.str("}>");
+            self.str("\"sdy.mesh\"() <");
+            let properties = self.mesh_properties(id);
+            self.text_entries(&properties);
+            self.str(">");
         } else {
             self.str("sdy.mesh ");
             push_symbol(name, &mut self.out);
@@ -479,73 +479,6 @@ impl<'m> Printer<'m> {
         }
         self.str("}");
         true
-    }
-
-    fn generic_func(&mut self, id: FuncId) {
-        let m = self.m;
-        let func = &m.funcs[id];
-        self.str("\"func.func\"() <{");
-        let arg_sharding = |index: usize| m.shardings[m.args(id)[index]].expand();
-        let args: Vec<(AttrsId, Option<ShardingId>)> =
-            (0..m.args(id).len()).map(|i| (func.arg_attrs[i], arg_sharding(i))).collect();
-        let results: Vec<(AttrsId, Option<ShardingId>)> =
-            func.results.iter().map(|result| (result.attrs, result.sharding.expand())).collect();
-        let dicts = |p: &mut Self, key: &str, list: &[(AttrsId, Option<ShardingId>)]| {
-            if list.iter().all(|(attrs, sharding)| *attrs == AttrsId::EMPTY && sharding.is_none()) {
-                return;
-            }
-            p.str(key);
-            p.str(" = [");
-            for (at, (attrs, sharding)) in list.iter().enumerate() {
-                if at > 0 {
-                    p.str(", ");
-                }
-                if !p.signed_attrs(*attrs, *sharding, false) {
-                    p.str("{}");
-                }
-            }
-            p.str("], ");
-        };
-        dicts(self, "arg_attrs", &args);
-        self.str("function_type = (");
-        self.types_of(m.args(id));
-        self.str(") -> ");
-        match &func.results[..] {
-            [result] => self.ty(result.ty),
-            results => {
-                self.str("(");
-                for (at, result) in results.iter().enumerate() {
-                    if at > 0 {
-                        self.str(", ");
-                    }
-                    self.ty(result.ty);
-                }
-                self.str(")");
-            }
-        }
-        self.str(", ");
-        dicts(self, "res_attrs", &results);
-        self.str("sym_name = ");
-        self.string(func.name);
-        if let Some(visibility) = func.visibility {
-            self.str(", sym_visibility = ");
-            self.string(visibility);
-        }
-        self.str("}> (");
-        if func.is_declaration {
-            self.str("{");
-            self.newline();
-            self.str("}");
-        } else {
-            self.region(func.body, true, false);
-        }
-        self.str(")");
-        if func.attrs != AttrsId::EMPTY {
-            self.str(" ");
-            self.attrs(func.attrs);
-        }
-        self.str(" : () -> ()");
-        self.trailing_loc(func.loc);
     }
 
     // --- regions ---

@@ -24,13 +24,13 @@ use smallvec::SmallVec;
 use super::Printer;
 
 /// One entry of an attribute dictionary.
-enum Entry<'m> {
+pub(super) enum Entry<'m> {
     Attr(&'m Attr),
     Field(FieldRef<'m>),
     Shardings(Vec<ShardingId>),
 }
 
-type Entries<'m> = SmallVec<[(&'m str, Entry<'m>); 4]>;
+pub(super) type Entries<'m> = SmallVec<[(&'m str, Entry<'m>); 4]>;
 
 impl<'m> Printer<'m> {
     pub(super) fn pretty_op(&mut self, op: OpId) {
@@ -72,7 +72,7 @@ impl<'m> Printer<'m> {
     }
 
     /// Attributes of the op that aren't fields.
-    fn extra_attrs(&self, op: OpId, entries: &mut Entries<'m>) {
+    pub(super) fn extra_attrs(&self, op: OpId, entries: &mut Entries<'m>) {
         let m = self.m;
         let id = m.op(op).attrs;
         if id != AttrsId::EMPTY {
@@ -84,7 +84,7 @@ impl<'m> Printer<'m> {
         }
     }
 
-    fn entries(&mut self, mut entries: Entries<'m>) {
+    pub(super) fn entries(&mut self, mut entries: Entries<'m>) {
         entries.sort_by(|a, b| a.0.cmp(b.0));
         self.str("{");
         for (at, (name, entry)) in entries.into_iter().enumerate() {
@@ -156,69 +156,5 @@ impl<'m> Printer<'m> {
             self.str(" ");
             self.values(operands);
         }
-    }
-
-    /// `"name"(%0)[^bb1] <{...}> ({...}) {...} : (types) -> types`.
-    pub(super) fn generic_op(&mut self, op: OpId) {
-        let m = self.m;
-        self.str("\"");
-        self.str(m.op_name(op));
-        self.str("\"(");
-        self.values(m.operands(op));
-        self.str(")");
-        let mut properties = Entries::new();
-        let mut extra = Entries::new();
-        self.extra_attrs(op, &mut extra);
-        if let Op::Opaque(opaque) = m.kind(op) {
-            if !opaque.successors.is_empty() {
-                self.str("[");
-                for (at, block) in opaque.successors.iter().enumerate() {
-                    if at > 0 {
-                        self.str(", ");
-                    }
-                    self.str("^bb");
-                    super::push_number((*block).into(), &mut self.out);
-                }
-                self.str("]");
-            }
-            let list = opaque.properties.iter();
-            properties.extend(list.map(|(name, attr)| (m.str(*name), Entry::Attr(attr))));
-        } else {
-            m.kind(op).visit_fields(&mut |name, field| {
-                properties.push((name, Entry::Field(field)));
-            });
-            // An inherent attribute that the table has no field for.
-            let mut at = 0;
-            while at < extra.len() {
-                if matches!(extra[at].0, "result_accuracy" | "is_stable") {
-                    let entry = extra.remove(at);
-                    properties.push(entry);
-                } else {
-                    at += 1;
-                }
-            }
-        }
-        if !properties.is_empty() {
-            self.str(" <");
-            self.entries(properties);
-            self.str(">");
-        }
-        let regions = m.regions(op);
-        if !regions.is_empty() {
-            self.str(" (");
-            for (at, &region) in regions.iter().enumerate() {
-                if at > 0 {
-                    self.str(", ");
-                }
-                self.region(region, true, false);
-            }
-            self.str(")");
-        }
-        if !extra.is_empty() {
-            self.str(" ");
-            self.entries(extra);
-        }
-        self.str(" : ");
-        self.function_type(op);
     }
 }

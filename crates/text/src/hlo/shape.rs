@@ -202,6 +202,16 @@ fn is_default(layout: &str, rank: usize) -> bool {
     rank == 0 && layout.trim().is_empty() || numbers.eq((0..rank).rev().map(Some))
 }
 
+/// Whether HLO has a type; [`write`] has no text for others.
+pub(super) fn exists(interner: &Interner, ty: TypeId) -> bool {
+    match interner.ty(ty) {
+        Type::Tensor(tensor) => !element_name(tensor.element).is_empty(),
+        Type::Tuple(parts) => parts.iter().all(|part| exists(interner, *part)),
+        Type::Token | Type::Opaque(_) => true,
+        Type::Unranked(_) | Type::Function { .. } | Type::Scalar(_) | Type::None => false,
+    }
+}
+
 /// Appends a shape with the default layouts; `layouts` false leaves them out.
 pub(super) fn write(interner: &Interner, ty: TypeId, layouts: bool, out: &mut String) {
     use std::fmt::Write as _;

@@ -189,10 +189,12 @@ fn one_number_for_many_elements() {
 
 #[test]
 fn types_that_hlo_lacks_are_not_printed() {
-    let text = "func.func @f(%a: tensor<4xindex>) { return }";
-    let module = shard_text::parse(text, &ParseOptions::default()).into_result().expect("valid");
-    let error = print_hlo(&module).expect_err("HLO has no index");
-    assert!(error.message.contains("HLO has no type tensor<4xindex>"), "{error}");
+    for ty in ["tensor<4xindex>", "!foo.bar<1>", "tuple<tensor<*xf32>>"] {
+        let text = format!("func.func @f(%a: {ty}) {{ return }}");
+        let parsed = shard_text::parse(&text, &ParseOptions::default());
+        let error = print_hlo(&parsed.into_result().expect("valid")).expect_err(ty);
+        assert!(error.message.contains(&format!("HLO has no type {ty}")), "{error}");
+    }
 }
 
 #[test]

@@ -62,7 +62,7 @@ fn constant_is_finite(data: &DenseData, element: ElementType, nonzero: bool) -> 
     };
     match data {
         DenseData::Splat(bytes) => fits(bytes),
-        DenseData::Bytes(bytes) => bytes.chunks_exact(width.max(1)).all(fits),
+        DenseData::Bytes(bytes) => bytes.bytes().chunks_exact(width.max(1)).all(fits),
         DenseData::Resource(_) | DenseData::Text(_) => false,
     }
 }

@@ -328,7 +328,9 @@ impl PadUneven {
                 let data = match (&constant.value.data, after) {
                     (DenseData::Bytes(bytes), Some(after)) => {
                         let width = after.element.storage_bytes();
-                        DenseData::Bytes(pad_bytes(bytes, width, &before, &after.dims).into())
+                        DenseData::Bytes(
+                            pad_bytes(&bytes.bytes(), width, &before, &after.dims).into(),
+                        )
                     }
                     (other, _) => other.clone(),
                 };

@@ -1,14 +1,12 @@
 //! Attributes: constant data attached to ops, arguments and modules.
 
-use std::sync::Arc;
-
 use smallvec::SmallVec;
 
 use crate::ops::{
     AllToAllParams, AxisLists, ConvDims, DotDims, GatherDims, ManualAxes, MeshAxes, ScatterDims,
 };
 use crate::sharding::Groups;
-use crate::{AttrsId, Dims, ElementType, ShardingId, Symbol, TypeId};
+use crate::{AttrsId, Blob, Dims, ElementType, ShardingId, Symbol, TypeId};
 
 /// An attribute. What has no variant of its own is kept as text.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -96,7 +94,7 @@ pub enum DenseData {
     /// Every element is the same; its bytes (at most 16).
     Splat(SmallVec<[u8; 16]>),
     /// All elements' bytes.
-    Bytes(Arc<[u8]>),
+    Bytes(Blob),
     /// `dense_resource<name>`: a blob beside the program, perhaps gone (`__elided__`).
     Resource(Symbol),
     /// Strings, or anything else kept as the text between `dense<` and `>`.
@@ -112,20 +110,21 @@ impl DenseData {
     /// Data from all elements' bytes; becomes a splat if they are all equal.
     /// `width` is the number of bytes of an element.
     pub fn from_bytes(bytes: Vec<u8>, width: usize) -> Self {
-        if width > 0
-            && width <= 16
-            && bytes.len() >= width
-            && bytes.chunks_exact(width).all(|element| element == &bytes[..width])
-        {
-            return DenseData::splat(&bytes[..width]);
+        DenseData::from_blob(bytes.into(), width)
+    }
+
+    /// The same of bytes that may be shared.
+    pub fn from_blob(blob: Blob, width: usize) -> Self {
+        match blob.get(0..width) {
+            Some(first) if width <= 16 && blob.repeats(width) => DenseData::Splat(first),
+            _ => DenseData::Bytes(blob),
         }
-        DenseData::Bytes(bytes.into())
     }
 
     /// The bytes of element `index`, where they are known. `width` is that of an element.
-    pub fn element(&self, index: usize, width: usize) -> Option<&[u8]> {
+    pub fn element(&self, index: usize, width: usize) -> Option<SmallVec<[u8; 16]>> {
         match self {
-            DenseData::Splat(bytes) => Some(bytes),
+            DenseData::Splat(bytes) => Some(bytes.clone()),
             DenseData::Bytes(bytes) => bytes.get(index * width..(index + 1) * width),
             DenseData::Resource(_) | DenseData::Text(_) => None,
         }

@@ -3,6 +3,7 @@
 //! Start reading at [`Module`]; then [`ops`], the table of ops, and [`sharding`], the algebra.
 
 mod attr;
+mod blob;
 mod builder;
 pub mod clone;
 mod diagnostic;
@@ -19,6 +20,7 @@ mod types;
 mod verify;
 
 pub use attr::{Attr, Channel, Dense, DenseData};
+pub use blob::Blob;
 pub use builder::{BuildError, Builder};
 pub use diagnostic::{Diagnostic, Place, Severity, place_of};
 pub use element_type::{ELEMENT_TYPES, ElementType, NumberKind};

@@ -385,6 +385,16 @@ impl Module {
         value
     }
 
+    /// Makes room for so many more ops with a result each, where that is known before.
+    pub fn reserve(&mut self, ops: usize) {
+        self.ops.reserve_exact(ops);
+        self.values.reserve_exact(ops);
+        if self.ops.is_empty() {
+            // A short list takes four words; an op has one of operands and one of results.
+            self.value_lists = ListPool::with_capacity(8 * ops);
+        }
+    }
+
     /// Makes an op that lies in no block yet.
     pub fn new_op(
         &mut self,

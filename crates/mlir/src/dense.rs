@@ -3,6 +3,8 @@
 //! MLIR holds an element in as many whole bytes as it needs, but booleans as bits (a splat of
 //! `true` as a byte of ones), and of elements narrower than a byte it fills the rest with zeros.
 
+use std::borrow::Cow;
+
 use melior::ir::Type;
 use melior::ir::attribute::DenseElementsAttribute;
 use shard_ir::{DenseData, ElementType, NumberKind, TensorType};
@@ -62,9 +64,9 @@ pub(crate) fn write<'c>(
     if count == 0 {
         return None;
     }
-    let bytes: &[u8] = match data {
-        DenseData::Splat(bytes) => bytes,
-        DenseData::Bytes(bytes) => bytes,
+    let bytes: Cow<'_, [u8]> = match data {
+        DenseData::Splat(bytes) => Cow::Borrowed(bytes),
+        DenseData::Bytes(bytes) => bytes.bytes(),
         DenseData::Resource(_) | DenseData::Text(_) => return None,
     };
     let splat = matches!(data, DenseData::Splat(_));
@@ -90,6 +92,6 @@ pub(crate) fn write<'c>(
             let masked: Vec<u8> = bytes.iter().map(|byte| byte & mask).collect();
             Some(DenseElementsAttribute::raw_buffer(ty, &masked))
         }
-        None => Some(DenseElementsAttribute::raw_buffer(ty, bytes)),
+        None => Some(DenseElementsAttribute::raw_buffer(ty, &bytes)),
     }
 }

@@ -225,3 +225,32 @@ fn random_numbers_that_differ_between_devices() {
     assert_eq!(status, 1, "{said}");
     assert!(said.starts_with("<stdin>:5:5: error: 'stablehlo.rng' op"), "{said}");
 }
+
+/// HLO text with two errors: one of syntax in line 4, one of meaning in line 3.
+const HLO: &str = "HloModule m\nENTRY %e (a: f32[2]) -> f32[2] {\n  %b = f32[2] abs(%none)\n  \
+                   %c = f32[2] !(%b)\n  ROOT %a = f32[2] parameter(0)\n}\n";
+
+#[test]
+fn errors_of_hlo_text_are_objects_of_json_too() {
+    let (status, said) = run(&["report", "--diagnostics=json"], HLO.as_bytes());
+    assert_eq!(status, 1);
+    let lines: Vec<serde_json::Value> =
+        said.lines().map(|line| serde_json::from_str(line).expect("an object a line")).collect();
+    let found: Vec<_> = lines.iter().map(|object| object["line"].as_u64()).collect();
+    assert_eq!(found, [Some(3), Some(4)], "{said}");
+}
+
+#[test]
+fn expected_errors_are_met_in_both_languages() {
+    let hlo = HLO
+        .replacen("\n  %b", "\n  // expected-error@+1 {{no instruction 'none'}}\n  %b", 1)
+        .replacen("\n  %c", "\n  // expected-error@+1 {{expected an opcode}}\n  %c", 1);
+    let mlir = "func.func @f(%a: tensor<f32>) {\n// expected-error@+1 {{'%b' isn't defined}}\n\
+                %0 = stablehlo.abs %b : tensor<f32>\n// expected-error@+1 {{isn't known}}\n\
+                %1 = foo.bar %a\nreturn\n}\n";
+    for text in [&hlo, mlir] {
+        assert_eq!(run(&["--verify-diagnostics"], text.as_bytes()), (0, String::new()));
+        let other = text.replacen("expected-error", "expected-warning", 1);
+        assert_eq!(run(&["--verify-diagnostics"], other.as_bytes()).0, 1);
+    }
+}

@@ -21,7 +21,7 @@ mod print;
 
 pub use equal::equal;
 pub use hlo::{is_hlo, parse_hlo, print_hlo};
-pub use mlir::{Format, ParseOptions, Parsed, parse, parse_bytes, split_input};
+pub use mlir::{Format, ParseOptions, Parsed, parse, parse_bytes, parse_shared, split_input};
 pub use print::names::{Names, ValueName};
 pub use print::{PrintOptions, print};
 

@@ -160,6 +160,19 @@ fn ops() {
 }
 
 #[test]
+fn algorithms_of_dots() {
+    let ty = "(tensor<8x4xf32>, tensor<8x4xf32>) -> tensor<8x8xf32>";
+    let algorithm = "<lhs_precision_type = f32, rhs_precision_type = f32, accumulation_type = f32, \
+                     lhs_component_count = 0, rhs_component_count = 1, \
+                     num_primitive_operations = 1, allow_imprecise_accumulation = false>";
+    let text = main_with(&format!(
+        "%0 = stablehlo.dot_general %arg0, %arg0, contracting_dims = [1] x [1], \
+         algorithm = {algorithm} : {ty}"
+    ));
+    expect(&text, algorithm, &["lhs_component_count is 0"]);
+}
+
+#[test]
 fn several_errors_in_one_run() {
     let text = main_with(
         "%0 = stablehlo.add %arg0, %nothing : tensor<8x4xf32>\n\

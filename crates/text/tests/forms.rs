@@ -90,6 +90,31 @@ fn creation() {
 }
 
 #[test]
+fn constants_of_a_shared_text_are_those_of_any_other() {
+    let digits = "0000803f00000040".repeat(200);
+    let same = "0000803F".repeat(400);
+    let text = format!(
+        "func.func @f() {{ %0 = stablehlo.constant dense<\"0x{digits}\"> : tensor<400xf32>\n\
+         %1 = stablehlo.constant dense<\"0x{same}\"> : tensor<400xf32> return }}"
+    );
+    let module = read(&text);
+    let before = "// something else\n";
+    let whole = std::sync::Arc::new(format!("{before}{text}").into_bytes());
+    let options = shard_text::ParseOptions::default();
+    let shared = shard_text::parse_shared(&whole, before.len()..whole.len(), &options);
+    let shared = shared.into_result().expect("the same text");
+    assert!(std::sync::Arc::strong_count(&whole) > 1, "the module keeps the text");
+    shard_text::equal(&module, &shared).expect("the same module");
+    let print = |module: &shard_text::Module| shard_text::print(module, &Default::default());
+    assert_eq!(print(&module), print(&shared));
+    assert!(print(&shared).contains("dense<1.000000e+00>"), "a splat is found");
+    // Digits that are none are found, too.
+    let bad = std::sync::Arc::new(text.replace("00000040", "0000004g").into_bytes());
+    let parsed = shard_text::parse_shared(&bad, 0..bad.len(), &options);
+    assert!(parsed.diagnostics[0].message.contains("hexadecimal"), "{:?}", parsed.diagnostics);
+}
+
+#[test]
 fn contractions() {
     ops(
         "%arg0: tensor<2x4x8xf32>, %arg1: tensor<2x8x3xf32>, %arg2: tensor<4x4xf32>",

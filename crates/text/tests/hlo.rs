@@ -148,3 +148,75 @@ fn copies_of_shared_computations_have_a_limit() {
     let parsed = parse_hlo(&text, &ParseOptions::default());
     assert!(parsed.diagnostics[0].message.contains("too large"), "{:?}", parsed.diagnostics);
 }
+
+#[test]
+fn attributes_end_where_the_line_does() {
+    // The value of an attribute that isn't known may be a mesh, with its axes after a space.
+    let text = "HloModule m\n\nENTRY %e (a: f32[4]) -> f32[4] {\n  %a = f32[4]{0} parameter(0)\n  \
+                %b = f32[4]{0} negate(%a), groups=mesh['x'=2] {'x'}\n  \
+                ROOT %c = f32[4]{0} abs(%b), name=é\n}\n";
+    assert_eq!(printed(text), text);
+}
+
+#[test]
+fn one_partition_is_what_absence_says() {
+    let text =
+        "HloModule m, num_partitions=1, replica_count=1\nENTRY e { ROOT a = f32[] constant(1) }";
+    let module = parse_hlo(text, &ParseOptions::default()).into_result().expect("valid");
+    assert!(module.attrs(module.attrs).is_empty());
+}
+
+#[test]
+fn no_computation_is_lost() {
+    // An opcode that isn't known has an attribute that names one.
+    let text = "HloModule m\n\n%f (x: f32[]) -> f32[] {\n  ROOT %x = f32[] parameter(0)\n}\n\n\
+                ENTRY %e (a: f32[]) -> f32[] {\n  %a = f32[] parameter(0)\n  \
+                ROOT %b = f32[] frobnicate(%a), condition=%f\n}\n";
+    assert_eq!(printed(text), text);
+}
+
+#[test]
+fn one_number_for_many_elements() {
+    let read = |constant: &str| {
+        let text = format!("HloModule m\nENTRY e {{ ROOT a = {constant} }}");
+        parse_hlo(&text, &ParseOptions::default()).into_result()
+    };
+    assert!(read("f32[3] constant(5)").is_ok());
+    assert!(read("f32[99999999999] constant(0)").is_ok());
+    let errors = read("f32[99999999999] constant(5)").expect_err("it takes 400 GB");
+    assert!(errors[0].message.contains("one number for 99999999999 elements"), "{errors:?}");
+}
+
+#[test]
+fn types_that_hlo_lacks_are_not_printed() {
+    for ty in ["tensor<4xindex>", "!foo.bar<1>", "tuple<tensor<*xf32>>"] {
+        let text = format!("func.func @f(%a: {ty}) {{ return }}");
+        let parsed = shard_text::parse(&text, &ParseOptions::default());
+        let error = print_hlo(&parsed.into_result().expect("valid")).expect_err(ty);
+        assert!(error.message.contains(&format!("HLO has no type {ty}")), "{error}");
+    }
+}
+
+#[test]
+fn errors_of_syntax_and_of_meaning_are_said_in_order() {
+    let text = "HloModule m\n\n%f (x: f32[]) -> f32[] {\n  %x = f32[] parameter(0)\n  \
+                ROOT %y = f32[] !(%x)\n}\n\nENTRY %e (a: f32[2]) -> f32[2] {\n  \
+                %a = f32[2] parameter(0)\n  %b = f32[2] add(%a, %nothing)\n  \
+                %c = f32[2 negate(%a)\n  %d = f32[2] map(%a), to_apply=%f\n  \
+                %g = negate(%c)\n  %h = abs(%g)\n  %i = f32[2] add(%a\n  \
+                ROOT %j = f32[2] subtract(%h, %none)\n}\n";
+    let parsed = parse_hlo(text, &ParseOptions::default());
+    let places: Vec<_> = parsed
+        .diagnostics
+        .iter()
+        .map(|found| match &found.place {
+            shard_ir::Place::Text(range) => text[..range.start].lines().count(),
+            place => panic!("{place:?}"),
+        })
+        .collect();
+    // What uses something broken isn't reported again: lines 13, 14 and the last.
+    assert_eq!(places, [5, 10, 11, 16], "{:#?}", parsed.diagnostics);
+    // What was understood is there.
+    let main = parsed.module.main_func().expect("a function");
+    assert_eq!(parsed.module.args(main).len(), 1);
+}

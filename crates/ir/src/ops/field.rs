@@ -549,7 +549,9 @@ pub fn dense_i64(dense: &Dense, interner: &Interner) -> Option<Dims> {
     let Type::Tensor(ty) = interner.ty(dense.ty) else { return None };
     let width = ty.element.storage_bytes();
     let count = usize::try_from(ty.elements()).ok()?;
-    if width > 8 || (count > 1 << 24) {
+    // What takes few bytes of text mustn't take many of memory.
+    let most = if matches!(dense.data, DenseData::Splat(_)) { 1 << 16 } else { 1 << 24 };
+    if width > 8 || count > most {
         return None;
     }
     let signed =
@@ -558,7 +560,7 @@ pub fn dense_i64(dense: &Dense, interner: &Interner) -> Option<Dims> {
         .map(|index| {
             let bytes = dense.data.element(index, width)?;
             let mut wide = [0u8; 8];
-            wide[..width].copy_from_slice(bytes);
+            wide[..width].copy_from_slice(&bytes);
             if signed && bytes[width - 1] & 0x80 != 0 {
                 wide[width..].fill(0xff);
             }

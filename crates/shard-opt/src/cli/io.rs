@@ -2,6 +2,7 @@
 
 use std::io::{self, IsTerminal, Read, Write};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use anyhow::Context;
 use clap::{Args, ValueEnum};
@@ -57,8 +58,8 @@ pub(crate) struct InputArgs {
 pub(crate) struct Source {
     /// Name for diagnostics.
     pub name: String,
-    /// What it holds.
-    pub bytes: Vec<u8>,
+    /// What it holds; the module shares it.
+    pub bytes: Arc<Vec<u8>>,
     /// What it is written in, if that was stated.
     pub format: Option<shard_text::Format>,
     /// How what is wrong with it is written.
@@ -84,7 +85,7 @@ impl Source {
         #[cfg(feature = "mlir")]
         let bytes = text_of(&name, bytes)?;
         let format = args.input_format.map(Format::of_text);
-        Ok(Source { name, bytes, format, diagnostics: args.diagnostics })
+        Ok(Source { name, bytes: Arc::new(bytes), format, diagnostics: args.diagnostics })
     }
 
     /// What it is written in.

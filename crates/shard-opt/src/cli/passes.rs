@@ -1,6 +1,7 @@
 //! The pass runner, with mlir-opt's conventions.
 
 use std::fmt::Write as _;
+use std::ops::Range;
 
 use clap::Args;
 use shard_ir::{Diagnostic, Place};
@@ -98,7 +99,7 @@ pub(crate) fn run(args: &PassesArgs) -> Outcome {
     let mut failed = false;
     for (offset, part) in parts {
         let mut said = Vec::new();
-        let output = runner.part(offset, part, &mut said);
+        let output = runner.part(&source, offset..offset + part.len(), &mut said);
         if args.verify_diagnostics {
             let range = offset..offset + part.len();
             failed |= !Expectations::of(&source.bytes, range).check(&said, &source);
@@ -127,7 +128,14 @@ struct Runner<'a> {
 impl Runner<'_> {
     /// Runs the pipeline on one part of the input; `None` where something failed. Diagnostics
     /// are collected, placed in the whole input.
-    fn part(&mut self, offset: usize, text: &[u8], said: &mut Vec<Diagnostic>) -> Option<Vec<u8>> {
+    fn part(
+        &mut self,
+        source: &Source,
+        range: Range<usize>,
+        said: &mut Vec<Diagnostic>,
+    ) -> Option<Vec<u8>> {
+        let offset = range.start;
+        let text = &source.bytes[range.clone()];
         let shift = |mut diagnostic: Diagnostic| {
             if let Place::Text(range) = &mut diagnostic.place {
                 *range = range.start + offset..range.end + offset;
@@ -135,7 +143,8 @@ impl Runner<'_> {
             diagnostic
         };
         let options = self.options.clone();
-        let parsed = self.timing.time("parse", || shard_text::parse_bytes(text, &options));
+        let parsed =
+            self.timing.time("parse", || shard_text::parse_shared(&source.bytes, range, &options));
         let bad = parsed.has_errors();
         said.extend(parsed.diagnostics.into_iter().map(shift));
         if bad {

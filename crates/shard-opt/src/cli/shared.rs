@@ -185,7 +185,8 @@ impl PrintFlags {
 /// Reads and checks the module of a program, in StableHLO's form; says what is wrong with it.
 pub(crate) fn parse(source: &Source, timing: &mut Timing) -> Result<Module, Failure> {
     let options = source.options();
-    let parsed = timing.time("parse", || shard_text::parse_bytes(&source.bytes, &options));
+    let parsed = timing
+        .time("parse", || shard_text::parse_shared(&source.bytes, 0..source.bytes.len(), &options));
     source.say_all(&parsed.diagnostics)?;
     let mut module = parsed.module;
     let converted =

@@ -523,7 +523,7 @@ fn is_positive(element: ElementType, data: &DenseData) -> bool {
     };
     match data {
         DenseData::Splat(bytes) => positive(bytes),
-        DenseData::Bytes(bytes) if width > 0 => bytes.chunks_exact(width).all(positive),
+        DenseData::Bytes(bytes) if width > 0 => bytes.bytes().chunks_exact(width).all(positive),
         DenseData::Bytes(_) | DenseData::Resource(_) | DenseData::Text(_) => false,
     }
 }

@@ -19,6 +19,7 @@ pub(super) fn read(
     let count = ty.elements();
     let mut bytes = Vec::with_capacity(usize::try_from(count).unwrap_or(0).min(text.len()) * width);
     let mut seen = 0u64;
+    let mut zero = false;
     let mut depth = 0usize;
     let mut at = 0;
     while let Some(&byte) = text.as_bytes().get(at) {
@@ -53,8 +54,16 @@ pub(super) fn read(
                 seen += 1;
                 at = end;
                 if alone && ty.rank() > 0 {
+                    // A zero is a splat, of any size; others take memory.
+                    zero = bytes.iter().all(|byte| *byte == 0);
+                    const MOST: usize = 1 << 16;
+                    let total = usize::try_from(count).ok().and_then(|n| n.checked_mul(width));
+                    match total.filter(|total| *total <= MOST) {
+                        _ if zero => {}
+                        Some(total) => bytes.resize(total, 0),
+                        None => return Err((at, format!("one number for {count} elements"))),
+                    }
                     seen = count;
-                    bytes.resize(usize::try_from(count).unwrap_or(0).saturating_mul(width), 0);
                 }
             }
         }
@@ -62,7 +71,7 @@ pub(super) fn read(
     if seen != count || depth != 0 {
         return Err((0, format!("has {seen} elements, the shape has {count}")));
     }
-    Ok(DenseData::from_bytes(bytes, width))
+    Ok(if zero { DenseData::splat(&bytes) } else { DenseData::from_bytes(bytes, width) })
 }
 
 /// Length of the value that a text begins with, at least 1.
@@ -180,7 +189,7 @@ pub(super) fn write(data: &DenseData, ty: &TensorType, out: &mut String) {
         &ty.dims,
         &mut |out| {
             match data.element(index, width) {
-                Some(element) => write_element(element, ty.element, out),
+                Some(element) => write_element(&element, ty.element, out),
                 None => out.push('0'),
             }
             index += 1;

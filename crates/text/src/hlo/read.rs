@@ -5,7 +5,7 @@ use shard_ir::clone::{ValueMap, clone_region};
 use shard_ir::ops::{Control, GetTupleElement, Hlo, Op, Other};
 use shard_ir::{
     Attr, AttrsId, BlockId, Diagnostic, Dims, Func, FuncResult, Language, LocId, Module, OpId,
-    RegionId, Symbol, Type, TypeId, ValueId,
+    Place, RegionId, Symbol, Type, TypeId, ValueId,
 };
 
 use super::locs::{self, Frames};
@@ -22,7 +22,7 @@ const MAX_COPIES: usize = 1 << 20;
 
 /// Reads a program in HLO text.
 pub fn parse_hlo(text: &str, options: &ParseOptions) -> Parsed {
-    let (syntax, error) = syntax::read(text);
+    let (syntax, mut diagnostics) = syntax::read(text, options.max_errors);
     let mut reader = Reader {
         module: Module::new(),
         syntax: &syntax,
@@ -36,11 +36,17 @@ pub fn parse_hlo(text: &str, options: &ParseOptions) -> Parsed {
         diagnostics: Vec::new(),
     };
     reader.module.language = Language::Hlo;
-    if let Err(diagnostic) = reader.run() {
-        reader.diagnostics.push(diagnostic);
+    match reader.run() {
+        // What is missing may stand where reading the text didn't come to.
+        Err(diagnostic) if !syntax.stopped => reader.diagnostics.push(diagnostic),
+        _ => {}
     }
-    let mut diagnostics = reader.diagnostics;
-    diagnostics.extend(error);
+    diagnostics.append(&mut reader.diagnostics);
+    diagnostics.sort_by_key(|diagnostic| match &diagnostic.place {
+        Place::Text(range) => range.start,
+        Place::Nowhere | Place::Source { .. } => 0,
+    });
+    diagnostics.truncate(options.max_errors);
     Parsed { module: reader.module, diagnostics }
 }
 
@@ -73,6 +79,8 @@ struct Scope<'a> {
     values: FxHashMap<&'a str, ValueId>,
     /// Elements of tuples that operands named.
     elements: FxHashMap<(ValueId, i64), ValueId>,
+    /// Instructions that couldn't be read, which was reported.
+    broken: FxHashSet<&'a str>,
     block: BlockId,
 }
 
@@ -124,8 +132,11 @@ impl<'a> Reader<'a, '_> {
                         "mhlo.num_replicas"
                     };
                     let count: i32 = attr.value.parse().map_err(|_| wrong(attr, "a number"))?;
-                    let ty = self.module.scalar(shard_ir::ElementType::I32);
-                    list.push((self.module.symbol(name), Attr::Int(count.into(), ty)));
+                    // One is what absence means.
+                    if count != 1 {
+                        let ty = self.module.scalar(shard_ir::ElementType::I32);
+                        list.push((self.module.symbol(name), Attr::Int(count.into(), ty)));
+                    }
                 }
                 _ => list.push(self.kept(attr)?),
             }
@@ -286,8 +297,12 @@ impl<'a> Reader<'a, '_> {
         let region = self.module.new_region();
         let block = self.module.new_block(region);
         self.module.region_mut(region).name = Some(self.symbols[index]).into();
-        let mut scope =
-            Scope { values: FxHashMap::default(), elements: FxHashMap::default(), block };
+        let mut scope = Scope {
+            values: FxHashMap::default(),
+            elements: FxHashMap::default(),
+            broken: computation.broken.iter().copied().collect(),
+            block,
+        };
         let mut list = Vec::new();
         for attr in &computation.attrs {
             let kept = self.kept(attr)?;
@@ -301,14 +316,23 @@ impl<'a> Reader<'a, '_> {
             let value = if instruction.opcode == "parameter" {
                 scope.values.get(instruction.name).copied()
             } else {
-                match self.instruction(instruction, &mut scope) {
-                    Ok(value) => Some(value),
-                    Err(diagnostic) => {
-                        self.diagnostics.push(diagnostic);
+                let blocked = self.is_blocked(instruction, &scope);
+                let result = match blocked {
+                    true => None,
+                    false => Some(self.instruction(instruction, &mut scope)),
+                };
+                match result {
+                    Some(Ok(value)) => Some(value),
+                    failed => {
+                        self.diagnostics.extend(failed.and_then(Result::err));
                         if self.diagnostics.len() >= self.options.max_errors {
                             return Ok(());
                         }
-                        self.placeholder(instruction, &mut scope)
+                        let value = self.placeholder(instruction, &mut scope);
+                        if value.is_none() {
+                            scope.broken.insert(instruction.name);
+                        }
+                        value
                     }
                 }
             };
@@ -322,6 +346,9 @@ impl<'a> Reader<'a, '_> {
             }
         }
         let Some(root) = root.or(last) else {
+            if !scope.broken.is_empty() {
+                return Ok(());
+            }
             return Err(Diagnostic::error("a computation needs an instruction")
                 .at(range(computation.at, computation.name)));
         };
@@ -330,6 +357,20 @@ impl<'a> Reader<'a, '_> {
         let ops = self.module.op_count() - before;
         self.built[index] = Some(Built { region, placed: false, ops });
         Ok(())
+    }
+
+    /// Whether an instruction uses something that couldn't be read, so that it can't be either.
+    fn is_blocked(&self, instruction: &Instruction<'a>, scope: &Scope<'a>) -> bool {
+        let unread = |attr: &Attribute<'a>| {
+            let indices = called(attr).into_iter().map(|(name, at)| self.find(attr, name, at));
+            indices.flatten().any(|index| self.built[index].is_none())
+        };
+        let Operands::Values(operands) = &instruction.operands else { return false };
+        instruction.attrs.iter().any(unread)
+            || operands.iter().any(|operand| match operand {
+                Operand::Name(name, ..) => scope.broken.contains(name),
+                Operand::Nested(inner) => self.is_blocked(inner, scope),
+            })
     }
 
     /// Makes the block's parameters, which the text may have in any order and anywhere.
@@ -349,7 +390,7 @@ impl<'a> Reader<'a, '_> {
         }
         params.sort_by_key(|(number, ..)| *number);
         for (index, (number, place, instruction)) in params.into_iter().enumerate() {
-            if number != index {
+            if number != index && computation.broken.is_empty() {
                 let message =
                     format!("parameter {index} is missing, or parameter {number} is twice");
                 return Err(Diagnostic::error(message).at(range(instruction.at, instruction.name)));
@@ -494,9 +535,15 @@ impl<'a> Reader<'a, '_> {
                 Operand::Nested(inner) if inner.opcode == "parameter" => {
                     let number = match inner.operands {
                         Operands::Raw(number, _) => number.parse().unwrap_or(0),
-                        Operands::Values(_) => 0,
+                        Operands::Values(_) => 0usize,
                     };
-                    self.module.params(scope.block)[number]
+                    let Some(&param) = self.module.params(scope.block).get(number) else {
+                        let message = format!("there is no parameter {number}");
+                        return Err(
+                            Diagnostic::error(message).at(range(inner.opcode_at, inner.opcode))
+                        );
+                    };
+                    param
                 }
                 Operand::Nested(inner) => self.instruction(inner, scope)?,
                 Operand::Name(name, at, path) => {
@@ -581,7 +628,9 @@ impl<'a> Reader<'a, '_> {
         let entry = syntax.computations.iter().position(|c| c.entry);
         let entry = entry.or(syntax.computations.len().checked_sub(1));
         for (index, computation) in syntax.computations.iter().enumerate() {
-            if !functions.contains(&index) || self.built[index].is_none() {
+            let Some(built) = self.built[index] else { continue };
+            // What no op took as a region may be named in an attribute that is kept as text.
+            if built.placed && !functions.contains(&index) {
                 continue;
             }
             let body = self.place(index, computation.at)?;

@@ -150,8 +150,7 @@ fn array(rest: &mut &str, interner: &mut Interner) -> Result<Shape, &'static str
                 Type::Opaque(interner.symbol(text.split('{').next().unwrap_or(text).trim_end()))
             }
         };
-        let known = matches!(name, "token" | "opaque" | "u1" | "s1");
-        return if known {
+        return if name == "token" || is_kept(name) {
             Ok(Shape { ty: interner.type_id(ty), plain })
         } else {
             Err("an element type")
@@ -164,6 +163,11 @@ fn array(rest: &mut &str, interner: &mut Interner) -> Result<Shape, &'static str
         ty.encoding = Some(interner.symbol(&format!("#stablehlo.bounds<{}>", list.join(", "))));
     }
     Ok(Shape { ty: interner.type_id(Type::Tensor(ty)), plain })
+}
+
+/// Whether shapes of an element type are kept as their text.
+fn is_kept(name: &str) -> bool {
+    matches!(name, "opaque" | "u1" | "s1")
 }
 
 /// `b(f32[2])`, kept as its text.
@@ -200,6 +204,21 @@ fn layout<'a>(rest: &mut &'a str) -> Option<&'a str> {
 fn is_default(layout: &str, rank: usize) -> bool {
     let numbers = layout.split(',').map(|number| number.trim().parse::<usize>().ok());
     rank == 0 && layout.trim().is_empty() || numbers.eq((0..rank).rev().map(Some))
+}
+
+/// Whether HLO has a type; [`write`] has no text for others.
+pub(super) fn exists(interner: &Interner, ty: TypeId) -> bool {
+    match interner.ty(ty) {
+        Type::Tensor(tensor) => !element_name(tensor.element).is_empty(),
+        Type::Tuple(parts) => parts.iter().all(|part| exists(interner, *part)),
+        Type::Token => true,
+        // Types of other dialects are kept as text, too.
+        Type::Opaque(text) => {
+            let text = interner.str(*text);
+            text.starts_with("b(") || text.split_once('[').is_some_and(|(name, _)| is_kept(name))
+        }
+        Type::Unranked(_) | Type::Function { .. } | Type::Scalar(_) | Type::None => false,
+    }
 }
 
 /// Appends a shape with the default layouts; `layouts` false leaves them out.

@@ -4,7 +4,9 @@
 
 use std::ops::Range;
 
-use shard_ir::Diagnostic;
+use memchr::{memchr, memrchr};
+use shard_ir::{Diagnostic, Place};
+use smallvec::SmallVec;
 
 /// A whole text.
 #[derive(Debug, Default)]
@@ -17,6 +19,8 @@ pub(super) struct Text<'a> {
     pub(super) tables: &'a str,
     /// Computations in the order of the text, those written inside attributes included.
     pub(super) computations: Vec<Computation<'a>>,
+    /// Reading couldn't go on to the end, so computations may be missing.
+    pub(super) stopped: bool,
 }
 
 /// `key=value`.
@@ -38,6 +42,8 @@ pub(super) struct Computation<'a> {
     pub(super) entry: bool,
     pub(super) at: usize,
     pub(super) instructions: Vec<Instruction<'a>>,
+    /// Names of instructions that couldn't be read.
+    pub(super) broken: Vec<&'a str>,
     pub(super) attrs: Vec<Attribute<'a>>,
 }
 
@@ -94,11 +100,15 @@ const MAX_DEPTH: u32 = 200;
 
 pub(super) type Read<T> = Result<T, Diagnostic>;
 
-/// Reads a text; also what was understood of it before the error, if there is one.
-pub(super) fn read(text: &str) -> (Text<'_>, Option<Diagnostic>) {
-    let mut reader = Reader { text, pos: 0, depth: 0, out: Text::default() };
-    let error = reader.module().err();
-    (reader.out, error)
+/// Reads a text as far as it can be understood, and what is wrong with it.
+pub(super) fn read(text: &str, max_errors: usize) -> (Text<'_>, Vec<Diagnostic>) {
+    let mut reader =
+        Reader { text, pos: 0, depth: 0, out: Text::default(), errors: Vec::new(), max_errors };
+    if let Err(error) = reader.module() {
+        reader.out.stopped = true;
+        reader.errors.push(error);
+    }
+    (reader.out, reader.errors)
 }
 
 struct Reader<'a> {
@@ -106,6 +116,8 @@ struct Reader<'a> {
     pos: usize,
     depth: u32,
     out: Text<'a>,
+    errors: Vec<Diagnostic>,
+    max_errors: usize,
 }
 
 fn is_name(byte: u8) -> bool {
@@ -288,34 +300,75 @@ impl<'a> Reader<'a> {
         if entry && self.out.computations.iter().any(|c| c.entry) {
             return self.error(start, "there is more than one ENTRY computation");
         }
-        let instructions = self.instructions()?;
+        let (instructions, broken) = self.instructions()?;
         let mut attrs = Vec::new();
         while self.eat(b',') {
             attrs.push(self.attribute()?);
         }
-        self.out.computations.push(Computation { name, entry, at, instructions, attrs });
+        self.out.computations.push(Computation { name, entry, at, instructions, broken, attrs });
         Ok(())
     }
 
-    /// `{ ... }`
-    fn instructions(&mut self) -> Read<Vec<Instruction<'a>>> {
+    /// `{ ... }`: the instructions, and the names of those that couldn't be read.
+    fn instructions(&mut self) -> Read<(Vec<Instruction<'a>>, Vec<&'a str>)> {
         self.expect(b'{', "before the instructions")?;
         self.enter()?;
-        let mut list = Vec::new();
+        let depth = self.depth;
+        let (mut list, mut broken) = (Vec::new(), Vec::new());
         while !self.eat(b'}') {
-            self.skip();
-            let mut at = self.pos;
-            let root = self.keyword("ROOT");
-            if root {
-                self.skip();
-                at = self.pos;
+            let mut name = "";
+            let start = self.pos;
+            match self.statement(&mut name) {
+                Ok(instruction) => list.push(instruction),
+                Err(error) => {
+                    if self.errors.len() + 1 >= self.max_errors || !self.recover(start, &error) {
+                        return Err(error);
+                    }
+                    self.errors.push(error);
+                    self.depth = depth;
+                    broken.push(name);
+                }
             }
-            let name = self.name("an instruction or '}'")?;
-            self.expect(b'=', "after the name of an instruction")?;
-            list.push(self.instruction(root, name, at, true)?);
         }
         self.depth -= 1;
-        Ok(list)
+        Ok((list, broken))
+    }
+
+    /// `ROOT %name = ...`; the name is known even if the rest can't be read.
+    fn statement(&mut self, name: &mut &'a str) -> Read<Instruction<'a>> {
+        self.skip();
+        let mut at = self.pos;
+        let root = self.keyword("ROOT");
+        if root {
+            self.skip();
+            at = self.pos;
+        }
+        *name = self.name("an instruction or '}'")?;
+        self.expect(b'=', "after the name of an instruction")?;
+        self.instruction(root, name, at, true)
+    }
+
+    /// Moves from an error in a statement to the next line that begins another one or ends the
+    /// computation: the line of the error itself, if the statement began before it.
+    fn recover(&mut self, start: usize, error: &Diagnostic) -> bool {
+        let bytes = self.bytes();
+        if let Place::Text(range) = &error.place {
+            let line = memrchr(b'\n', &bytes[start..range.start.max(start)]);
+            self.pos = line.map_or(start, |at| start + at);
+        }
+        while let Some(len) = memchr(b'\n', &bytes[self.pos..]) {
+            self.pos += len + 1;
+            let line = self.pos;
+            // An attribute on a line of its own has no space before the equals sign.
+            let begins = self.peek() == Some(b'}')
+                || self.keyword("ROOT")
+                || self.name("").is_ok() && bytes[self.pos..].starts_with(b" =");
+            self.pos = line;
+            if begins {
+                return true;
+            }
+        }
+        false
     }
 
     fn instruction(
@@ -438,10 +491,10 @@ impl<'a> Reader<'a> {
         self.skip();
         let at = self.pos;
         if COMPUTATION.contains(&key) && self.peek() == Some(b'{') {
-            let instructions = self.instructions()?;
+            let (instructions, broken) = self.instructions()?;
             let value = &self.text[at..self.pos];
             let computation =
-                Computation { name: "", entry: false, at, instructions, attrs: vec![] };
+                Computation { name: "", entry: false, at, instructions, broken, attrs: vec![] };
             self.out.computations.push(computation);
             let computation = Some(self.out.computations.len() - 1);
             return Ok(Attribute { key, value, at, computation });
@@ -451,16 +504,18 @@ impl<'a> Reader<'a> {
             self.skip();
         }
         let start = self.pos;
+        // The position may be inside of a character here, so bytes are compared.
+        let bytes = self.bytes();
         loop {
-            match self.bytes().get(self.pos) {
+            match bytes.get(self.pos) {
                 Some(b'{' | b'[' | b'(') => self.balanced()?,
                 Some(b'"' | b'\'') => self.string()?,
-                Some(b'/') if self.text[self.pos..].starts_with("/*") => self.skip(),
+                Some(b'/') if bytes[self.pos..].starts_with(b"/*") => self.skip(),
                 Some(b',' | b'}' | b')' | b']') | None => break,
                 Some(b' ' | b'\t' | b'\n' | b'\r') => {
                     // A mesh has its axes, device ids or dimensions after it.
                     let end = self.pos;
-                    let mesh = self.text[start..end].starts_with("mesh");
+                    let mesh = bytes[start..end].starts_with(b"mesh");
                     if !(mesh && self.peek() == Some(b'{')) {
                         self.pos = end;
                         break;
@@ -468,12 +523,11 @@ impl<'a> Reader<'a> {
                 }
                 Some(_) => self.pos += 1,
             }
-            if self.text[start..self.pos].starts_with("mesh[") && self.eat(b',') {
-                let comma = self.pos - 1;
-                if !self.keyword("device_ids") {
-                    self.pos = comma;
-                    break;
-                }
+            let end = self.pos;
+            if bytes[start..end].starts_with(b"mesh[")
+                && !(self.eat(b',') && self.keyword("device_ids"))
+            {
+                self.pos = end;
             }
         }
         let value = self.text[at..self.pos].trim_end();
@@ -505,20 +559,18 @@ impl<'a> Reader<'a> {
     fn balanced(&mut self) -> Read<()> {
         let start = self.pos;
         let bytes = self.bytes();
-        let mut open = 0u32;
+        let mut open: SmallVec<[u8; 16]> = SmallVec::new();
         loop {
             match bytes.get(self.pos) {
-                None => {
+                Some(b'(') => open.push(b')'),
+                Some(b'[') => open.push(b']'),
+                Some(b'{') => open.push(b'}'),
+                Some(close @ (b')' | b']' | b'}')) if open.last() == Some(close) => {
+                    open.pop();
+                }
+                None | Some(b')' | b']' | b'}') => {
                     let bracket = char::from(bytes[start]);
                     return self.error(start, format!("the '{bracket}' has no end"));
-                }
-                Some(b'(' | b'[' | b'{') => open += 1,
-                Some(b')' | b']' | b'}') => {
-                    open -= 1;
-                    if open == 0 {
-                        self.pos += 1;
-                        return Ok(());
-                    }
                 }
                 Some(b'"') => {
                     self.string()?;
@@ -531,6 +583,9 @@ impl<'a> Reader<'a> {
                 Some(_) => {}
             }
             self.pos += 1;
+            if open.is_empty() {
+                return Ok(());
+            }
         }
     }
 }

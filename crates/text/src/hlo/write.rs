@@ -10,6 +10,7 @@ use shard_ir::{
 
 use super::ops::write::{Attrs, opcode, write as write_fields};
 use super::{ASYNC, FRONTEND, KEPT, PLACE, SHAPE, SHARDING, TABLES, attrs, literal, locs, shape};
+use crate::print::type_text;
 
 /// Prints a program in HLO text, as XLA does.
 ///
@@ -193,6 +194,11 @@ impl Writer<'_> {
         let module = self.module;
         let block = module.entry(body.region);
         let params = module.params(block);
+        if let Some(param) = params.iter().find(|param| !self.has_type(**param)) {
+            let ty = type_text(module, module.value_type(*param));
+            let loc = module.param_locs[*param].expand().unwrap_or(LocId::UNKNOWN);
+            return Err(Diagnostic::error(format!("HLO has no type {ty}")).at_loc(module, loc));
+        }
         let root = module.terminator(block).and_then(|end| module.operands(end).first().copied());
         let mut out = String::from("(");
         for (index, param) in params.iter().enumerate() {
@@ -243,6 +249,10 @@ impl Writer<'_> {
         Ok(out)
     }
 
+    fn has_type(&self, value: ValueId) -> bool {
+        shape::exists(self.module, self.module.value_type(value))
+    }
+
     fn parameter(&self, body: &Body, index: usize, root: Option<ValueId>, out: &mut String) {
         let module = self.module;
         let value = module.params(module.entry(body.region))[index];
@@ -269,6 +279,10 @@ impl Writer<'_> {
                 .at_op(module, op)
                 .help("convert the program to HLO's form first"));
         };
+        if !self.has_type(value) {
+            let ty = type_text(module, module.value_type(value));
+            return Err(Diagnostic::error(format!("HLO has no type {ty}")).at_op(module, op));
+        }
         out.push_str(if root == Some(value) { "  ROOT %" } else { "  %" });
         let _ = write!(out, "{} = ", body.names[&value]);
         self.shape(value, data.attrs, out);

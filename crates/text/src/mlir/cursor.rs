@@ -1,7 +1,7 @@
 //! The lowest level: a position in the text, classes of bytes, and the tokens that all grammars
 //! share. Nothing here allocates.
 
-use memchr::memchr;
+use memchr::{memchr, memchr3};
 
 const SPACE: u8 = 1;
 const IDENT_START: u8 = 2;
@@ -197,15 +197,14 @@ impl<'a> Cursor<'a> {
         let start = self.pos + 1;
         let mut at = start;
         loop {
-            match self.byte(at) {
+            at += memchr3(b'"', b'\\', b'\n', self.bytes.get(at..)?)?;
+            match self.bytes[at] {
                 b'"' => {
                     self.pos = at + 1;
                     return self.text.get(start..at);
                 }
                 b'\\' => at += 2,
-                b'\n' => return None,
-                0 if at >= self.bytes.len() => return None,
-                _ => at += 1,
+                _ => return None,
             }
         }
     }

@@ -1,7 +1,9 @@
 //! Constants: `dense<...>` in every spelling.
 
-use memchr::{memchr, memchr2};
-use shard_ir::{Dense, DenseData, Diagnostic, ElementType, NumberKind, TensorType, Type, TypeId};
+use memchr::memchr2;
+use shard_ir::{
+    Blob, Dense, DenseData, Diagnostic, ElementType, NumberKind, TensorType, Type, TypeId,
+};
 
 use super::attrs::parse_i128;
 use super::parser::{Parser, Read};
@@ -18,24 +20,15 @@ impl<'a> Parser<'a> {
         let body_end = loop {
             match memchr2(b'>', b'"', &bytes[len..]) {
                 Some(at) if bytes[len + at] == b'>' => break start + len + at,
-                Some(at) => match memchr(b'"', &bytes[len + at + 1..]) {
+                Some(at) => {
                     // A quote inside a string of strings is escaped.
-                    Some(close) => {
-                        self.c.set_pos(start + len + at);
-                        if self.c.raw_string().is_none() {
-                            return self.error(
-                                start + len + at..start + len + at + 1,
-                                "the string has no closing quote",
-                            );
-                        }
-                        let _ = close;
-                        len = self.c.pos() - start;
+                    let quote = start + len + at;
+                    self.c.set_pos(quote);
+                    if self.c.raw_string().is_none() {
+                        return self.error(quote..quote + 1, "the string has no closing quote");
                     }
-                    None => {
-                        let at = start + len + at;
-                        return self.error(at..at + 1, "the string has no closing quote");
-                    }
-                },
+                    len = self.c.pos() - start;
+                }
                 None => return self.error(start - 1..start, "this '<' is never closed"),
             }
         };
@@ -93,7 +86,7 @@ impl<'a> Parser<'a> {
         self.c.skip_space();
         if self.c.pos() >= end {
             if count == 0 {
-                return Ok(DenseData::Bytes([].into()));
+                return Ok(DenseData::Bytes(Vec::new().into()));
             }
             return self.error(start..end.max(start), format!("{count} elements are missing"));
         }
@@ -206,24 +199,13 @@ impl<'a> Parser<'a> {
         let width = element.storage_bytes();
         let raw = self.string()?;
         let end = self.c.pos();
-        let bytes = raw.strip_prefix("0x").and_then(decode_hex);
-        let Some(bytes) = bytes else {
+        let Some(blob) = raw.strip_prefix("0x").and_then(|digits| self.blob(digits)) else {
             return self.error(at..end, "expected hexadecimal bytes such as \"0x0000803F\"");
         };
-        let len = bytes.len() as u64;
-        if element == ElementType::I1 && len != count && len == count.div_ceil(8) {
-            // MLIR before 2026 packs booleans.
-            let unpacked = (0..count as usize).map(|i| bytes[i / 8] >> (i % 8) & 1).collect();
-            return Ok(DenseData::from_bytes(unpacked, 1));
-        }
-        if len == width as u64 && count > 0 {
-            let mut bytes = bytes;
-            if element == ElementType::I1 {
-                bytes[0] = u8::from(bytes[0] != 0);
-            }
-            return Ok(DenseData::splat(&bytes));
-        }
-        if Some(len) != count.checked_mul(width as u64) {
+        let len = blob.len() as u64;
+        let packed = element == ElementType::I1 && len != count && len == count.div_ceil(8);
+        let alone = len == width as u64 && count > 0;
+        if !packed && !alone && Some(len) != count.checked_mul(width as u64) {
             return self.report(
                 Diagnostic::error(format!(
                     "there are {len} bytes, but {count} elements take {width} bytes each"
@@ -231,11 +213,30 @@ impl<'a> Parser<'a> {
                 .at(at..end),
             );
         }
-        let mut bytes = bytes;
-        if element == ElementType::I1 {
-            bytes.iter_mut().for_each(|byte| *byte = u8::from(*byte != 0));
+        if element != ElementType::I1 {
+            return Ok(DenseData::from_blob(blob, width));
         }
-        Ok(DenseData::from_bytes(bytes, width))
+        // MLIR before 2026 packs booleans.
+        let bytes = blob.bytes();
+        let flag = |index: usize| match packed {
+            true => bytes[index / 8] >> (index % 8) & 1,
+            false => u8::from(bytes[index] != 0),
+        };
+        let count = if packed { count as usize } else { bytes.len() };
+        Ok(DenseData::from_bytes((0..count).map(flag).collect(), 1))
+    }
+
+    /// The bytes that hexadecimal digits, a part of the text, stand for.
+    fn blob(&self, digits: &'a str) -> Option<Blob> {
+        // So few aren't worth keeping the text for.
+        const FEW: usize = 1024;
+        match &self.shared {
+            Some((text, offset)) if digits.len() > FEW => {
+                let start = digits.as_ptr() as usize - self.c.text().as_ptr() as usize + offset;
+                Blob::of_digits(text, start..start + digits.len())
+            }
+            _ => decode_hex(digits).map(Blob::from),
+        }
     }
 
     /// Appends the bytes of one element.

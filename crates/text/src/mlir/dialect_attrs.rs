@@ -399,7 +399,7 @@ fn field<'t>(text: &'t str, name: &str) -> Option<&'t str> {
 }
 
 /// What is wrong with `dot_algorithm<...>`: it must be one that some machine has.
-fn wrong_algorithm(text: &str) -> Option<String> {
+pub(super) fn wrong_algorithm(text: &str) -> Option<String> {
     let count = |name: &str| field(text, name).and_then(|value| value.parse::<i64>().ok());
     let counts = ["lhs_component_count", "rhs_component_count", "num_primitive_operations"];
     let [lhs_parts, rhs_parts, steps] = counts.map(count);

@@ -15,6 +15,9 @@ mod shardings;
 mod small;
 mod types;
 
+use std::ops::Range;
+use std::sync::Arc;
+
 use shard_ir::{Diagnostic, Module, Severity};
 
 use crate::{is_hlo, parse_hlo};
@@ -75,17 +78,37 @@ impl Parsed {
 
 /// Reads a program in MLIR text or in HLO text.
 pub fn parse(text: &str, options: &ParseOptions) -> Parsed {
-    let found = if is_hlo(text) { Format::Hlo } else { Format::StableHlo };
-    match options.format.unwrap_or(found) {
-        Format::StableHlo => Parser::new(text, options).run(),
-        Format::Hlo => parse_hlo(text, options),
-    }
+    read(text, None, options)
 }
 
 /// Reads a program whose bytes may be invalid UTF-8, which is an error at its place.
 pub fn parse_bytes(bytes: &[u8], options: &ParseOptions) -> Parsed {
+    read_bytes(bytes, None, options)
+}
+
+/// Reads a part of a text that the module may share from then on: its big constants stay digits of
+/// it, so that they take no memory of their own. Places are counted from the part's beginning.
+///
+/// # Panics
+/// If the text has no such part.
+pub fn parse_shared(text: &Arc<Vec<u8>>, part: Range<usize>, options: &ParseOptions) -> Parsed {
+    let shared = (text.clone(), part.start);
+    read_bytes(&text[part], Some(shared), options)
+}
+
+type Shared = Option<(Arc<Vec<u8>>, usize)>;
+
+fn read(text: &str, shared: Shared, options: &ParseOptions) -> Parsed {
+    let found = if is_hlo(text) { Format::Hlo } else { Format::StableHlo };
+    match options.format.unwrap_or(found) {
+        Format::StableHlo => Parser::new(text, shared, options).run(),
+        Format::Hlo => parse_hlo(text, options),
+    }
+}
+
+fn read_bytes(bytes: &[u8], shared: Shared, options: &ParseOptions) -> Parsed {
     match std::str::from_utf8(bytes) {
-        Ok(text) => parse(text, options),
+        Ok(text) => read(text, shared, options),
         Err(error) => {
             let at = error.valid_up_to();
             let len = error.error_len().unwrap_or(bytes.len() - at);

@@ -1,8 +1,10 @@
 //! The state of a reading, errors, names of values, and ops in generic form.
 
+use std::iter;
 use std::ops::Range;
+use std::sync::Arc;
 
-use memchr::memmem;
+use memchr::memchr_iter;
 use rustc_hash::FxHashMap;
 use shard_ir::ops::{Op, Opaque};
 use shard_ir::{
@@ -65,6 +67,8 @@ pub(crate) struct Parser<'a> {
     pub(crate) c: Cursor<'a>,
     pub(crate) m: Module,
     pub(crate) options: ParseOptions,
+    /// What the text is a part of and where it begins there, if the module may share that.
+    pub(crate) shared: Option<(Arc<Vec<u8>>, usize)>,
     pub(crate) diagnostics: Vec<Diagnostic>,
     /// Reading can't go on: too many errors, or nesting too deep.
     pub(crate) fatal: bool,
@@ -87,8 +91,13 @@ pub(crate) struct Parser<'a> {
 }
 
 impl<'a> Parser<'a> {
-    pub(crate) fn new(text: &'a str, options: &ParseOptions) -> Self {
-        Parser::on(Module::new(), text, options)
+    /// A reading of a whole program; `shared` is who owns the text, and where it begins there.
+    pub(crate) fn new(
+        text: &'a str,
+        shared: Option<(Arc<Vec<u8>>, usize)>,
+        options: &ParseOptions,
+    ) -> Self {
+        Parser { shared, ..Parser::on(Module::new(), text, options) }
     }
 
     /// A reading that adds to a module.
@@ -97,6 +106,7 @@ impl<'a> Parser<'a> {
             c: Cursor::new(text),
             m,
             options: options.clone(),
+            shared: None,
             diagnostics: Vec::new(),
             fatal: false,
             depth: 0,
@@ -114,31 +124,39 @@ impl<'a> Parser<'a> {
     }
 
     pub(crate) fn run(mut self) -> Parsed {
-        self.find_aliases();
+        self.look_ahead();
         self.find_meshes();
         let _ = self.top_level();
         Parsed { module: self.m, diagnostics: self.diagnostics }
     }
 
-    /// Notes where each alias is defined, since they are used before: MLIR prints those of
-    /// locations at the end.
-    fn find_aliases(&mut self) {
+    /// Looks at the beginning of each line. Notes where each alias is defined, since they are used
+    /// before: MLIR prints those of locations at the end. Makes room for as many ops as there are
+    /// lines that look like one.
+    fn look_ahead(&mut self) {
         let text = self.c.text();
-        for sigil in [b'#', b'!'] {
-            let needle = [b'\n', sigil];
-            let starts = memmem::find_iter(text.as_bytes(), &needle).map(|at| at + 1);
-            let first = text.as_bytes().first() == Some(&sigil);
-            for start in first.then_some(0).into_iter().chain(starts) {
-                self.c.set_pos(start + 1);
-                let name_len = self.c.suffix().len();
-                if name_len > 0
-                    && self.c.peek() == b'='
-                    && let Some(name) = text.get(start..start + 1 + name_len)
-                {
-                    self.aliases.entry(name).or_insert(Alias::At(self.c.pos() + 1));
+        let bytes = text.as_bytes();
+        let mut ops = 0;
+        let lines = memchr_iter(b'\n', bytes).map(|at| at + 1);
+        for start in iter::once(0).chain(lines) {
+            let indent = bytes[start..].iter().take_while(|byte| **byte == b' ').count();
+            match bytes.get(start + indent) {
+                Some(b'%' | b'"' | b'a'..=b'z') => ops += 1,
+                Some(b'#' | b'!') if indent == 0 => {
+                    self.c.set_pos(start + 1);
+                    let name_len = self.c.suffix().len();
+                    if name_len > 0
+                        && self.c.peek() == b'='
+                        && let Some(name) = text.get(start..start + 1 + name_len)
+                    {
+                        self.aliases.entry(name).or_insert(Alias::At(self.c.pos() + 1));
+                    }
                 }
+                _ => {}
             }
         }
+        // Some lines have several, and room that isn't used takes no memory. No op takes less text.
+        self.m.reserve((ops + ops / 4).min(text.len() / 32));
         self.c.set_pos(0);
     }
 
@@ -253,10 +271,12 @@ impl<'a> Parser<'a> {
 
     /// Begins a scope; names of outer ones stay visible.
     pub(crate) fn enter_scope(&mut self) -> usize {
+        self.names.scopes += 1;
         self.names.undo.len()
     }
 
     pub(crate) fn leave_scope(&mut self, mark: usize) {
+        self.names.scopes -= 1;
         self.names.forget(mark);
     }
 
@@ -579,6 +599,8 @@ pub(crate) struct Names<'a> {
     numbered: Vec<Option<Def>>,
     /// Other names, and numbers that are far ahead of the sequence.
     named: FxHashMap<&'a str, Def>,
+    /// Open scopes, the outermost not counted: its names are never taken back one by one.
+    scopes: usize,
     /// What each name stood for before each definition of the open scopes, and whether that is in
     /// `numbered`.
     undo: Vec<(&'a str, Option<Def>, bool)>,
@@ -613,12 +635,16 @@ impl<'a> Names<'a> {
                     self.numbered.resize(number + 1, None);
                 }
                 let before = self.numbered[number].replace(def);
-                self.undo.push((name, before, true));
+                if self.scopes > 0 {
+                    self.undo.push((name, before, true));
+                }
                 before.or_else(|| self.named.get(name).copied())
             }
             _ => {
                 let before = self.named.insert(name, def);
-                self.undo.push((name, before, false));
+                if self.scopes > 0 {
+                    self.undo.push((name, before, false));
+                }
                 before
             }
         }

@@ -2,7 +2,7 @@
 
 use shard_ir::{BlockId, LocId, RegionId, TypeId};
 
-use super::parser::{Fail, Parser, Read};
+use super::parser::{Fail, Names, Parser, Read};
 
 /// An argument of a region that was read before the region.
 #[derive(Clone, Copy, Debug)]
@@ -13,21 +13,29 @@ pub(crate) struct RegionArg<'a> {
     pub(crate) loc: Option<LocId>,
 }
 
+/// How to come back from a region to the names outside.
+enum Scope<'a> {
+    /// They weren't visible in it.
+    Alone(Names<'a>),
+    /// They were; the mark of those that it added.
+    Inner(usize),
+}
+
 impl<'a> Parser<'a> {
     /// `{ ops }` or `{ ^bb0(%a: type): ops ... }`. `args` are those of the entry block where the
     /// op states them itself; an isolated region sees no values from outside.
     pub(crate) fn region(&mut self, args: &[RegionArg<'a>], isolated: bool) -> Read<RegionId> {
         self.nested(|p| {
-            let outside = isolated.then(|| p.isolate());
-            let mark = p.enter_scope();
+            let scope =
+                if isolated { Scope::Alone(p.isolate()) } else { Scope::Inner(p.enter_scope()) };
             let labels = std::mem::take(&mut p.labels);
             let uses = std::mem::take(&mut p.label_uses);
             let result = p.region_inner(args);
             p.labels = labels;
             p.label_uses = uses;
-            match outside {
-                Some(outside) => p.end_isolation(outside),
-                None => p.leave_scope(mark),
+            match scope {
+                Scope::Alone(outside) => p.end_isolation(outside),
+                Scope::Inner(mark) => p.leave_scope(mark),
             }
             result
         })

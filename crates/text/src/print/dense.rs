@@ -39,7 +39,9 @@ impl Printer<'_> {
                     let element = tensor.element;
                     match data {
                         DenseData::Splat(bytes) => self.element(element, bytes),
-                        DenseData::Bytes(bytes) => self.elements(element, &tensor.dims, bytes),
+                        DenseData::Bytes(bytes) => {
+                            self.elements(element, &tensor.dims, &bytes.bytes())
+                        }
                         DenseData::Resource(_) | DenseData::Text(_) => {}
                     }
                 }

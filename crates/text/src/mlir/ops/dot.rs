@@ -3,6 +3,7 @@
 use shard_ir::ops::{DotDims, DotGeneral, DotPlain, Precision, Precisions};
 use shard_ir::{Attr, Dims, OpId};
 
+use super::super::dialect_attrs::wrong_algorithm;
 use super::super::parser::{OpStart, Parser, Parts, Read};
 use super::{Entry, Pretty};
 
@@ -36,7 +37,11 @@ fn dot_general<'a>(p: &mut Parser<'a>, start: &OpStart<'a>, _: &'static Entry) -
             p.c.skip_space();
             let at = p.c.pos();
             p.balanced("algorithm")?;
-            let text = format!("#stablehlo.dot_algorithm{}", p.c.slice_from(at));
+            let text = p.c.slice_from(at);
+            if let Some(message) = wrong_algorithm(text) {
+                return p.error(at..p.c.pos(), message);
+            }
+            let text = format!("#stablehlo.dot_algorithm{text}");
             algorithm = Some(Attr::Text(p.m.symbol(&text)));
         } else {
             precision = p.precisions()?;

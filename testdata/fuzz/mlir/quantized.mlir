@@ -1,0 +1,1 @@
+func.func @f(%arg0: tensor<2x!quant.uniform<ui8<0:255>:f32, 0.5:0>>, %arg1: tensor<2x!quant.uniform<i8:f32:0, {0.25:3, 2.0}>>, %arg2: tensor<?xf32, #stablehlo.type_extensions<bounds = [ 4 ]>>) { return }

@@ -7,6 +7,7 @@
 
 mod control;
 mod header;
+mod names;
 mod ops;
 mod transfers;
 
@@ -35,6 +36,7 @@ pub fn run(module: &mut Module) -> Result<(), Diagnostic> {
     let mut pass = Convert { block: BlockId::from_const(0), map: SecondaryMap::new(), depth: 0 };
     let funcs: Vec<FuncId> = module.func_ids().collect();
     header::convert(module, entry);
+    names::convert(module);
     for func in funcs {
         pass.function(module, func)?;
     }

@@ -57,34 +57,55 @@ def read_by_mlir(text: str) -> None:
         jaxlib_tools.parse(text)
 
 
+def read_by_xla(text: str) -> None:
+    _hlo.hlo_module_from_text(text)
+
+
+def read_all(original: str, hlo: str, back: str) -> None:
+    read_by_mlir(original)
+    read_by_xla(hlo)
+    read_by_mlir(back)
+
+
+def refusal(original: str, hlo: str, back: str) -> tuple[str, str]:
+    """Which text is refused, and why; two empty strings where none is."""
+    # Three processes cost more than what they do: only where one fails, each text is tried alone.
+    if jaxlib_tools.in_child(read_all, original, hlo, back)[0]:
+        return "", ""
+    for kind, read, text in [("MLIR refuses the original", read_by_mlir, original),
+                             ("XLA refuses the HLO", read_by_xla, hlo),
+                             ("MLIR refuses what comes back", read_by_mlir, back)]:
+        valid, said = jaxlib_tools.in_child(read, text)
+        if not valid:
+            return kind, said
+    return "", ""
+
+
 def judge(path: pathlib.Path, execute: bool) -> tuple[str, str, str]:
     text = path.read_text()
     text = "\n".join(line for line in text.splitlines()
                      if not re.search(r"stablehlo\.custom_call @check\.", line))
-    valid, said = jaxlib_tools.in_child(read_by_mlir, text)
-    if not valid:
-        return "MLIR refuses the original", path.name, said
     try:
         hlo = convert(text, "hlo")
     except (RuntimeError, subprocess.TimeoutExpired) as error:
+        valid, said = jaxlib_tools.in_child(read_by_mlir, text)
+        if not valid:
+            return "MLIR refuses the original", path.name, said
         return "not converted", path.name, str(error)
-    valid, said = jaxlib_tools.in_child(lambda: _hlo.hlo_module_from_text(hlo) and None)
-    if not valid:
-        return "XLA refuses the HLO", path.name, said
     try:
         back = convert(hlo, "stablehlo")
     except (RuntimeError, subprocess.TimeoutExpired) as error:
         return "not converted back", path.name, str(error)
-    valid, said = jaxlib_tools.in_child(read_by_mlir, back)
-    if not valid:
-        return "MLIR refuses what comes back", path.name, said
+    kind, said = refusal(text, hlo, back)
+    if kind:
+        return kind, path.name, said
     if not execute:
         return "converted", path.name, ""
-    valid, said = jaxlib_tools.in_child(lambda: results(text) and None)
-    if not valid:
-        return "XLA doesn't run the original", path.name, said
     valid, said = jaxlib_tools.in_child(same, text, back)
     if not valid:
+        runs, reason = jaxlib_tools.in_child(lambda: results(text) and None)
+        if not runs:
+            return "XLA doesn't run the original", path.name, reason
         return "not run", path.name, said
     return ("differs" if said else "same values"), path.name, said
 
@@ -107,6 +128,7 @@ def main() -> int:
         jobs = [pool.submit(judge, path, path in executed) for path in files]
         outcomes = [job.result() for job in jobs]
     counts = collections.Counter(kind for kind, *_ in outcomes)
+    print(f"{len(files):6} programs, {len(executed)} of them to execute")
     for kind, count in sorted(counts.items()):
         print(f"{count:6} {kind}")
     good = {"converted", "same values", "MLIR refuses the original", "XLA doesn't run the original"}

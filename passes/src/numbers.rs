@@ -7,32 +7,32 @@ use shard_propagate::rules::Reducer;
 
 /// The bytes of one element of value `value` (little endian).
 pub fn encode(element: ElementType, value: i64) -> Vec<u8> {
-    use ElementType::*;
-    let wide = value as f64;
-    match element {
-        F64 => wide.to_le_bytes().to_vec(),
-        F32 | TF32 => (wide as f32).to_le_bytes().to_vec(),
-        BF16 => half_bits(wide, 8).to_le_bytes().to_vec(),
-        F16 => half_bits(wide, 5).to_le_bytes().to_vec(),
-        C64 => [(wide as f32).to_le_bytes(), 0f32.to_le_bytes()].concat(),
-        C128 => [wide.to_le_bytes(), 0f64.to_le_bytes()].concat(),
-        _ => match element.kind() {
-            NumberKind::Bool => vec![u8::from(value != 0)],
-            NumberKind::Signed
-            | NumberKind::Unsigned
-            | NumberKind::Float
-            | NumberKind::Complex
-            | NumberKind::Quantized => value.to_le_bytes()[..element.storage_bytes()].to_vec(),
-        },
+    if let Some(bytes) = encode_float(element, value as f64) {
+        return bytes;
+    }
+    match element.kind() {
+        NumberKind::Bool => vec![u8::from(value != 0)],
+        NumberKind::Signed
+        | NumberKind::Unsigned
+        | NumberKind::Float
+        | NumberKind::Complex
+        | NumberKind::Quantized => value.to_le_bytes()[..element.storage_bytes()].to_vec(),
     }
 }
 
-/// A 16-bit float with so many exponent bits.
-fn half_bits(value: f64, exponent_bits: u32) -> u16 {
-    match exponent_bits {
-        8 => half::bf16::from_f64(value).to_bits(),
-        _ => half::f16::from_f64(value).to_bits(),
-    }
+/// The bytes of a float or a real complex number of value `value`, rounded to the type; `None` for
+/// other types and for floats of a byte and less.
+pub fn encode_float(element: ElementType, value: f64) -> Option<Vec<u8>> {
+    use ElementType::*;
+    Some(match element {
+        F64 => value.to_le_bytes().to_vec(),
+        F32 | TF32 => (value as f32).to_le_bytes().to_vec(),
+        BF16 => half::bf16::from_f64(value).to_le_bytes().to_vec(),
+        F16 => half::f16::from_f64(value).to_le_bytes().to_vec(),
+        C64 => [(value as f32).to_le_bytes(), 0f32.to_le_bytes()].concat(),
+        C128 => [value.to_le_bytes(), 0f64.to_le_bytes()].concat(),
+        _ => return None,
+    })
 }
 
 /// A scalar constant that leaves any value as it is when combined with it.
@@ -93,12 +93,6 @@ pub fn identity(element: ElementType, reducer: Reducer) -> Option<Vec<u8>> {
 
 /// An infinity, of the types that have one.
 fn infinity(element: ElementType, negative: bool) -> Vec<u8> {
-    let sign = if negative { -1.0 } else { 1.0 };
-    let value = sign * f64::INFINITY;
-    match element {
-        ElementType::F64 => value.to_le_bytes().to_vec(),
-        ElementType::BF16 => half::bf16::from_f64(value).to_le_bytes().to_vec(),
-        ElementType::F16 => half::f16::from_f64(value).to_le_bytes().to_vec(),
-        _ => (value as f32).to_le_bytes().to_vec(),
-    }
+    let value = if negative { f64::NEG_INFINITY } else { f64::INFINITY };
+    encode_float(element, value).unwrap_or_else(|| (value as f32).to_le_bytes().to_vec())
 }

@@ -224,6 +224,12 @@ pub const PASSES: &[PassInfo] = &[
         run: |module, _| crate::sdy_round_trip::export(module),
     },
     PassInfo {
+        name: "chlo-legalize-to-stablehlo",
+        description: "Turns ops of CHLO into the ops of StableHLO that compute them",
+        options: &[],
+        run: |module, _| crate::chlo_legalize::run(module),
+    },
+    PassInfo {
         name: "stablehlo-to-hlo",
         description: "Turns a program in StableHLO's form into one in HLO's",
         options: &[],

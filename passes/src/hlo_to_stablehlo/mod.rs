@@ -8,6 +8,7 @@
 mod aliases;
 mod layout;
 mod ops;
+mod transfers;
 
 use std::str::FromStr as _;
 

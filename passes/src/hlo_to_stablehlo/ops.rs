@@ -8,6 +8,7 @@ use shard_ir::{
     Attr, AttrsId, Diagnostic, Dims, ElementType, Module, OpId, RegionId, Type, TypeId, ValueId,
 };
 
+use super::transfers::ended;
 use super::{Convert, Leaves, flat_shardings, flat_types};
 
 impl Convert {
@@ -20,6 +21,9 @@ impl Convert {
             Op::Effects(Effects::GetTupleElement(get)) => Ok(self.element(module, op, get.index)),
             Op::Creation(Creation::Constant(_)) if is_tuple(module, op) => {
                 Err(unsupported(module, op, "a constant tuple"))
+            }
+            Op::Effects(ref transfer @ (Effects::Send(_) | Effects::Recv(_))) => {
+                Ok(self.transfer(module, op, transfer, &operands))
             }
             Op::Hlo(kind) => self.hlo(module, op, kind, operands),
             Op::Control(Control::While) => {
@@ -72,7 +76,7 @@ impl Convert {
         self.emit(module, old, kind, operands, &types, regions)
     }
 
-    fn emit(
+    pub(super) fn emit(
         &self,
         module: &mut Module,
         old: OpId,
@@ -214,6 +218,7 @@ impl Convert {
                 })
             }
             "async-start" => self.inline(module, op),
+            "send-done" | "recv-done" => Ok(ended(&opcode, operands)),
             _ if opcode.ends_with("-done") || opcode.ends_with("-update") => Ok(operands),
             _ => Err(unsupported(module, op, &format!("'{opcode}'"))),
         }

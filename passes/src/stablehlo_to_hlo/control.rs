@@ -1,8 +1,10 @@
-//! Loops and branches: what they use from outside becomes part of what they are given.
+//! Loops and branches: what they use from outside becomes part of what they are given, or is made
+//! again inside where that takes no room.
 
 use shard_ir::ops::{Control, Hlo, Op};
 use shard_ir::{Diagnostic, LocId, Module, OpId, RegionId, Type, TypeId, ValueId};
 
+use super::ops::is_cheap;
 use super::{Convert, captured};
 
 impl Convert {
@@ -16,7 +18,7 @@ impl Convert {
         let mut outside = Vec::new();
         for &region in &regions {
             for value in captured(module, region) {
-                if !outside.contains(&value) {
+                if !outside.contains(&value) && !is_cheap(module, value) {
                     outside.push(value);
                 }
             }
@@ -70,7 +72,15 @@ impl Convert {
         for (&old, &new) in module.params(module.entry(old)).to_vec().iter().zip(&parts) {
             self.map[old] = Some(new);
         }
-        let before: Vec<Option<ValueId>> = outside.iter().map(|&value| self.map[value]).collect();
+        let captured = captured(module, old);
+        let cheap = captured.into_iter().filter(|&value| is_cheap(module, value));
+        let cheap: Vec<ValueId> = cheap.collect();
+        let all = outside.iter().chain(&cheap);
+        let before: Vec<(ValueId, Option<ValueId>)> =
+            all.map(|&value| (value, self.map[value])).collect();
+        for value in cheap {
+            self.again(module, value)?;
+        }
         for (&value, &new) in outside.iter().zip(&parts[own.min(parts.len())..]) {
             self.map[value] = Some(new);
         }
@@ -86,7 +96,7 @@ impl Convert {
         } else {
             self.end(module, &returned);
         }
-        for (&value, before) in outside.iter().zip(before) {
+        for (value, before) in before {
             self.map[value] = before;
         }
         self.block = outer;
@@ -103,7 +113,8 @@ impl Convert {
         let mut operands = self.operands(module, op);
         let mut new = Vec::new();
         for region in module.regions(op).to_vec() {
-            let outside = captured(module, region);
+            let mut outside = captured(module, region);
+            outside.retain(|&value| !is_cheap(module, value));
             let values: Vec<ValueId> =
                 outside.iter().map(|&value| self.map[value].unwrap_or(value)).collect();
             let input = self.tuple(module, &values, loc);

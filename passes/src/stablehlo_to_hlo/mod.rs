@@ -2,12 +2,14 @@
 //!
 //! Several results become a tuple and its elements, values that regions use from outside become
 //! part of what they are given, and what HLO states in another way (broadcasts that expand,
-//! exchanges between two dimensions, scalar predicates, constants that repeat one element) is made
-//! of ops that it has. Shardings become frontend attributes and tiles, as XLA has them.
+//! exchanges between two dimensions, scalar predicates, constants that repeat one element, functions
+//! of CHLO) is made of ops that it has. Shardings become frontend attributes and tiles, as XLA has them.
 
 mod control;
 mod header;
+mod names;
 mod ops;
+mod transfers;
 
 use cranelift_entity::SecondaryMap;
 use rustc_hash::FxHashSet;
@@ -28,11 +30,13 @@ pub fn run(module: &mut Module) -> Result<(), Diagnostic> {
     if module.language == Language::Hlo {
         return Ok(());
     }
+    crate::chlo_legalize::run_for_hlo(module)?;
     crate::sdy_round_trip::export(module)?;
     let Some(entry) = module.main_func() else { return Ok(()) };
     let mut pass = Convert { block: BlockId::from_const(0), map: SecondaryMap::new(), depth: 0 };
     let funcs: Vec<FuncId> = module.func_ids().collect();
     header::convert(module, entry);
+    names::convert(module);
     for func in funcs {
         pass.function(module, func)?;
     }
@@ -107,16 +111,14 @@ impl Convert {
     fn region(&mut self, module: &mut Module, old: RegionId) -> Result<RegionId, Diagnostic> {
         let region = module.new_region();
         let outer = std::mem::replace(&mut self.block, module.new_block(region));
-        // Constants and alike that it uses from outside are made again inside.
+        // Nothing can be passed to it: what it uses from outside is made again inside.
         for value in captured(module, old) {
-            let Some(op) = module.defining_op(value) else {
-                return Err(captures(module, old));
-            };
-            if !module.operands(op).is_empty() || !module.regions(op).is_empty() {
-                return Err(captures(module, old));
+            match module.defining_op(value) {
+                Some(op) if module.operands(op).is_empty() && module.regions(op).is_empty() => {
+                    self.again(module, value)?;
+                }
+                _ => return Err(captures(module, old)),
             }
-            let again = self.op(module, op)?;
-            self.map[value] = again.first().copied();
         }
         for param in module.params(module.entry(old)).to_vec() {
             let value = module.new_param(self.block, module.value_type(param));
@@ -127,6 +129,15 @@ impl Convert {
         self.end(module, &returned);
         self.block = outer;
         Ok(region)
+    }
+
+    /// Makes a value of an op without operands again, at the end of the block.
+    fn again(&mut self, module: &mut Module, value: ValueId) -> Result<(), Diagnostic> {
+        if let Some(op) = module.defining_op(value) {
+            let again = self.op(module, op)?;
+            self.map[value] = again.first().copied();
+        }
+        Ok(())
     }
 
     /// Ends the block with what it returns: a tuple, if that isn't one value.

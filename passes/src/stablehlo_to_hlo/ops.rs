@@ -13,6 +13,18 @@ use super::{Convert, header};
 /// Constants of more equal elements are a broadcast of one.
 const LARGEST_SPLAT: u64 = 16;
 
+/// Whether a value is rather made again than passed to a computation: it takes no room.
+pub(super) fn is_cheap(module: &Module, value: ValueId) -> bool {
+    match module.defining_op(value).map(|op| module.kind(op)) {
+        Some(Op::Creation(Creation::Iota(_))) => true,
+        Some(Op::Creation(Creation::Constant(constant))) => {
+            matches!(constant.value.data, DenseData::Splat(_))
+                || module.tensor_type(value).is_some_and(|ty| ty.elements() <= LARGEST_SPLAT)
+        }
+        _ => false,
+    }
+}
+
 impl Convert {
     /// What the results of an op became.
     pub(super) fn op(&mut self, module: &mut Module, op: OpId) -> Result<Vec<ValueId>, Diagnostic> {
@@ -26,13 +38,6 @@ impl Convert {
                 let predicate = self.spread(module, operands[0], like, loc);
                 let operands = [predicate, operands[1], operands[2]];
                 Ok(self.multiple(module, op, Elementwise::Select.into(), &operands, &[]))
-            }
-            Op::Elementwise(Elementwise::ChloTan) => {
-                Ok(self.multiple(module, op, Elementwise::Tan.into(), &operands, &[]))
-            }
-            Op::Elementwise(Elementwise::Square) => {
-                let twice = [operands[0]; 2];
-                Ok(self.multiple(module, op, Elementwise::Multiply.into(), &twice, &[]))
             }
             Op::Movement(Movement::BroadcastInDim(broadcast)) => {
                 let ty = module.value_type(module.result(op, 0));
@@ -73,6 +78,9 @@ impl Convert {
                 let ty = module.value_type(module.result(op, 0));
                 Ok(vec![self.at(module, loc).typed(Effects::AfterAll, &[], ty)])
             }
+            Op::Effects(ref transfer @ (Effects::Send(_) | Effects::Recv(_))) => {
+                Ok(self.transfer(module, op, transfer, &operands))
+            }
             Op::Effects(Effects::Infeed(_)) => {
                 let ty = self.infeed_type(module, op);
                 let new = self.at(module, loc).op_typed(kind, &operands, &[ty], &[]);
@@ -91,13 +99,9 @@ impl Convert {
                     Op::Hlo(Hlo::Conditional | Hlo::AllToAllTuple(_) | Hlo::Other(_)) => "known",
                     kind => kind.info().hlo,
                 };
-                let unknown = opcode.is_empty()
-                    || matches!(
-                        kind,
-                        Op::Movement(Movement::DynamicReshape)
-                            | Op::Effects(Effects::Send(_) | Effects::Recv(_))
-                    );
-                if unknown {
+                // HLO's takes each size by itself.
+                let dynamic = matches!(kind, Op::Movement(Movement::DynamicReshape));
+                if opcode.is_empty() || dynamic {
                     return Err(Diagnostic::error("HLO has no such op")
                         .at_op(module, op)
                         .help("write the program as StableHLO: --format=stablehlo"));

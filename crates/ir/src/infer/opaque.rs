@@ -1,7 +1,7 @@
 //! Ops that are kept whole, but whose constraints are known: asynchronous collectives, and those of
 //! CHLO that no program of the models has.
 
-use crate::ops::{Collective, Movement, Op, Opaque, dense_i64};
+use crate::ops::{Collective, Movement, Op, Opaque, RaggedDims, dense_i64};
 use crate::{Attr, DYNAMIC, Dims, ElementType, NumberKind, TensorType, Type, TypeId};
 
 use super::context::{
@@ -184,41 +184,12 @@ fn same_quantization(cx: &Cx, a: ElementType, b: ElementType) -> bool {
     super::quantized::promotable(cx, a, b) && super::quantized::promotable(cx, b, a)
 }
 
-/// The dimension numbers of a ragged dot, from the attribute's text.
-struct Ragged {
-    batch: [Dims; 2],
-    contracting: [Dims; 2],
-    ragged: Dims,
-    group: Dims,
-}
-
-impl Ragged {
-    fn parse(text: &str) -> Option<Ragged> {
-        let list = |name: &str| -> Option<Dims> {
-            let Some(at) = text.find(name) else { return Some(Dims::new()) };
-            let rest = text[at + name.len()..].trim_start().strip_prefix('=')?;
-            let body = rest.trim_start().strip_prefix('[')?.split_once(']')?.0;
-            body.split(',')
-                .map(str::trim)
-                .filter(|n| !n.is_empty())
-                .map(|n| n.parse().ok())
-                .collect()
-        };
-        Some(Ragged {
-            batch: [list("lhs_batching_dimensions")?, list("rhs_batching_dimensions")?],
-            contracting: [list("lhs_contracting_dimensions")?, list("rhs_contracting_dimensions")?],
-            ragged: list("lhs_ragged_dimensions")?,
-            group: list("rhs_group_dimensions")?,
-        })
-    }
-}
-
 fn ragged_dot(cx: &mut Cx, op: &Opaque) -> Option<()> {
     let Some(Attr::Text(text)) = attr(cx, op, "ragged_dot_dimension_numbers") else {
         complain!(cx, "needs ragged_dot_dimension_numbers");
         return None;
     };
-    let dims = Ragged::parse(cx.module.str(*text))?;
+    let dims = RaggedDims::from_text(cx.module.str(*text))?;
     require!(cx, cx.operands.len() == 3, "has {} operands, not 3", cx.operands.len());
     let (lhs, rhs) = (cx.tensor(0, "lhs")?, cx.tensor(1, "rhs")?);
     let sizes = cx.tensor(2, "group_sizes")?;
@@ -249,10 +220,8 @@ fn ragged_dot(cx: &mut Cx, op: &Opaque) -> Option<()> {
     }
     require!(cx, dims.ragged.len() == 1, "lhs has {} ragged dimensions, not 1", dims.ragged.len());
     let ragged = cx.dim("the ragged dimension", dims.ragged[0], lhs.rank())?;
-    let batch = dims.batch[0].len();
-    let summed = l.iter().position(|&dim| dim == ragged);
     let groups = dims.group.len();
-    match summed {
+    match l.iter().find(|&&dim| dim == ragged) {
         None => require!(cx, groups == 1, "rhs has {groups} group dimensions, not 1"),
         Some(_) => require!(
             cx,
@@ -260,15 +229,7 @@ fn ragged_dot(cx: &mut Cx, op: &Opaque) -> Option<()> {
             "rhs has {groups} group dimensions, but the ragged one is batching or contracting"
         ),
     }
-    // What `group_sizes` has a list for: the dimensions outside of the ragged one.
-    let outer: Dims = match summed {
-        Some(at) if at < batch => l[..at].iter().map(|&d| lhs.dims[d]).collect(),
-        Some(at) => l[..batch].iter().chain(&l[batch..at]).map(|&d| lhs.dims[d]).collect(),
-        None => {
-            let free = (0..ragged).filter(|dim| !l.contains(dim));
-            l[..batch].iter().copied().chain(free).map(|d| lhs.dims[d]).collect()
-        }
-    };
+    let outer: Dims = dims.outer(lhs.rank())?.iter().map(|&dim| lhs.dims[dim as usize]).collect();
     require!(cx, sizes.rank() >= 1, "group_sizes has rank 0");
     let (&last, before) = sizes.dims.split_last()?;
     if !before.is_empty() || !outer.is_empty() {

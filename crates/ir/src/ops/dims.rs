@@ -87,3 +87,54 @@ pub struct ScatterDims {
     /// Dimension of the indices that holds the index vector.
     pub index_vector_dim: i64,
 }
+
+/// Which dimensions a ragged dot contracts, batches over and divides into groups.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Default)]
+pub struct RaggedDims {
+    /// Batch dimensions of the left and of the right operand.
+    pub batch: [Dims; 2],
+    /// Contracting dimensions of the left and of the right operand.
+    pub contracting: [Dims; 2],
+    /// The dimension of the left operand whose rows belong to groups.
+    pub ragged: Dims,
+    /// The dimension of the right operand that has one slice a group.
+    pub group: Dims,
+}
+
+impl RaggedDims {
+    /// Reads `#chlo.ragged_dot<...>`; `None` if the text has another form.
+    pub fn from_text(text: &str) -> Option<RaggedDims> {
+        let list = |name: &str| -> Option<Dims> {
+            let Some(at) = text.find(name) else { return Some(Dims::new()) };
+            let rest = text[at + name.len()..].trim_start().strip_prefix('=')?;
+            let body = rest.trim_start().strip_prefix('[')?.split_once(']')?.0;
+            body.split(',')
+                .map(str::trim)
+                .filter(|n| !n.is_empty())
+                .map(|n| n.parse().ok())
+                .collect()
+        };
+        Some(RaggedDims {
+            batch: [list("lhs_batching_dimensions")?, list("rhs_batching_dimensions")?],
+            contracting: [list("lhs_contracting_dimensions")?, list("rhs_contracting_dimensions")?],
+            ragged: list("lhs_ragged_dimensions")?,
+            group: list("rhs_group_dimensions")?,
+        })
+    }
+
+    /// The dimensions of the left operand, of rank `rank`, outside of the ragged one: those that
+    /// `group_sizes` has a list for. `None` where there isn't one ragged dimension.
+    pub fn outer(&self, rank: usize) -> Option<Dims> {
+        let &[ragged] = &self.ragged[..] else { return None };
+        let (batch, contracting) = (&self.batch[0], &self.contracting[0]);
+        let before = |dims: &Dims| dims.iter().copied().take_while(|&dim| dim != ragged).collect();
+        if batch.contains(&ragged) {
+            return Some(before(batch));
+        }
+        let inner: Dims = match contracting.contains(&ragged) {
+            true => before(contracting),
+            false => free(rank, batch, contracting).into_iter().filter(|&d| d < ragged).collect(),
+        };
+        Some(batch.iter().copied().chain(inner).collect())
+    }
+}

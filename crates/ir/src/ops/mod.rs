@@ -9,7 +9,7 @@ mod families;
 mod field;
 mod table;
 
-pub use dims::{ConvDims, DotDims, GatherDims, ScatterDims};
+pub use dims::{ConvDims, DotDims, GatherDims, RaggedDims, ScatterDims};
 pub use enums::*;
 pub use families::*;
 pub use field::*;

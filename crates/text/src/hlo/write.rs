@@ -394,8 +394,13 @@ fn write_kept(module: &Module, key: shard_ir::Symbol, attr: &Attr, out: &mut Str
     }
 }
 
-/// Whether HLO takes a name as it is.
+/// Whether HLO takes a name as it is: words for types are none, and two underscores begin those of
+/// compilers.
 fn is_name(name: &str) -> bool {
+    let is_type = shape::element_type(name).is_some() || matches!(name, "token" | "opaque");
+    if is_type || name.starts_with("__") && !name.starts_with("__xla_") {
+        return false;
+    }
     let mut bytes = name.bytes();
     bytes.next().is_some_and(|b| b.is_ascii_alphabetic() || b == b'_')
         && bytes.all(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'.' | b'-'))

@@ -1,5 +1,7 @@
 //! Opcodes and their attributes, in both directions.
 
+mod aliasing;
+mod dot_algorithm;
 pub(super) mod groups;
 pub(super) mod read;
 pub(super) mod write;

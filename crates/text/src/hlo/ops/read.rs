@@ -9,8 +9,7 @@ use shard_ir::{
     ValueId,
 };
 
-use super::API_VERSIONS;
-use super::groups;
+use super::{API_VERSIONS, aliasing, dot_algorithm, groups};
 use crate::hlo::attrs::{self, Window};
 use crate::hlo::literal;
 use crate::hlo::read::{Reader, all_dims, wrong};
@@ -219,7 +218,7 @@ pub(in crate::hlo) fn read_op<'a>(
             Map { dimensions: dims.unwrap_or_else(|| all_dims(rank)) }.into()
         }
         "iota" => Iota { dimension: instr.int("iota_dimension")? }.into(),
-        "dot" => dot(instr)?,
+        "dot" => dot(reader, instr)?,
         "convolution" => return convolution(instr),
         "reduce" => {
             instr.region(reader, "to_apply")?;
@@ -395,6 +394,15 @@ pub(in crate::hlo) fn read_op<'a>(
         }
         "get-tuple-element" => GetTupleElement { index: instr.int("index")? as i32 }.into(),
         "infeed" => Infeed { config: config(reader, instr, "infeed_config")?, layout: None }.into(),
+        // A channel's kind: 1 between devices, 2 to the host, 3 from it.
+        "send" => {
+            let (channel, host) = transfer(instr, 2)?;
+            Send { channel, host, pairs: None }.into()
+        }
+        "recv" => {
+            let (channel, host) = transfer(instr, 3)?;
+            Recv { channel, host, pairs: None }.into()
+        }
         "outfeed" => Outfeed { config: config(reader, instr, "outfeed_config")? }.into(),
         "custom-call" => return custom_call(reader, instr),
         opcode => return plain(reader, instr, opcode),
@@ -428,6 +436,13 @@ fn config<'a>(
     Ok(text.map(|text| reader.module.symbol(&text)))
 }
 
+/// The channel of a transfer, and whether it is one with the host, whose channels are of a kind.
+fn transfer(instr: &mut Instr<'_, '_>, with_host: i64) -> Read<(Channel, Option<bool>)> {
+    let host = instr.flag("is_host_transfer")?;
+    let handle = instr.channel()?.map_or(0, |channel| channel.handle);
+    Ok((Channel { handle, kind: if host { with_host } else { 1 } }, Some(host)))
+}
+
 fn constant<'a>(reader: &mut Reader<'a, '_>, instr: &Instr<'a, '_>) -> Read<Op> {
     let Operands::Raw(text, at) = instr.instruction.operands else {
         return instr.error("a constant needs its value");
@@ -446,14 +461,17 @@ fn constant<'a>(reader: &mut Reader<'a, '_>, instr: &Instr<'a, '_>) -> Read<Op> 
     }
 }
 
-fn dot(instr: &mut Instr<'_, '_>) -> Read<Op> {
+fn dot<'a>(reader: &mut Reader<'a, '_>, instr: &mut Instr<'a, '_>) -> Read<Op> {
     let dims = DotDims {
         lhs_batch: instr.dims_or_none("lhs_batch_dims")?,
         rhs_batch: instr.dims_or_none("rhs_batch_dims")?,
         lhs_contracting: instr.dims_or_none("lhs_contracting_dims")?,
         rhs_contracting: instr.dims_or_none("rhs_contracting_dims")?,
     };
-    Ok(DotGeneral { dims, precision: instr.precision()?, algorithm: None }.into())
+    let algorithm = instr.optional("algorithm", "dot_f32_f32_f32 or alike", |name| {
+        dot_algorithm::read(name, &mut reader.module)
+    })?;
+    Ok(DotGeneral { dims, precision: instr.precision()?, algorithm }.into())
 }
 
 fn convolution(instr: &mut Instr<'_, '_>) -> Read<Op> {
@@ -575,6 +593,9 @@ fn custom_call<'a>(reader: &mut Reader<'a, '_>, instr: &mut Instr<'a, '_>) -> Re
             Some(Attr::String(reader.module.symbol(&text)))
         }
     };
+    let aliases = instr.optional("output_to_operand_aliasing", "{{0}: (1, {}), ...}", |text| {
+        aliasing::read(text, &mut reader.module)
+    })?;
     Ok(CustomCall {
         target: reader.module.symbol(&target),
         has_side_effect,
@@ -583,7 +604,7 @@ fn custom_call<'a>(reader: &mut Reader<'a, '_>, instr: &mut Instr<'a, '_>) -> Re
         called_computations,
         operand_layouts: None,
         result_layouts: None,
-        aliases: None,
+        aliases,
     }
     .into())
 }

@@ -5,8 +5,8 @@ use std::fmt::Write as _;
 use shard_ir::ops::*;
 use shard_ir::{Attr, Channel, Groups, Module, OpId};
 
-use super::API_VERSIONS;
 use super::groups::{self, commas};
+use super::{API_VERSIONS, aliasing, dot_algorithm};
 use crate::hlo::attrs::quote;
 
 /// The attributes of one instruction.
@@ -165,6 +165,10 @@ pub(in crate::hlo) fn write(attrs: &mut Attrs<'_, '_>) {
             attrs.dims_if_any("rhs_batch_dims", &dot.dims.rhs_batch);
             attrs.dims_if_any("rhs_contracting_dims", &dot.dims.rhs_contracting);
             attrs.precision(&dot.precision);
+            let algorithm = dot.algorithm.as_ref();
+            if let Some(name) = algorithm.and_then(|attr| dot_algorithm::name(attr, attrs.module)) {
+                attrs.text("algorithm", name);
+            }
         }
         Op::Dot(Dot::DotPlain(dot)) => attrs.precision(&dot.precision),
         Op::Convolution(Convolution::Conv(conv)) => convolution(attrs, conv),
@@ -457,12 +461,15 @@ fn effects(attrs: &mut Attrs<'_, '_>, kind: &Effects) {
                 attrs.string("outfeed_config", config);
             }
         }
-        Effects::CreateToken
-        | Effects::AfterAll
-        | Effects::Tuple
-        | Effects::Send(_)
-        | Effects::Recv(_) => {}
+        Effects::Send(send) => transfer(attrs, send.channel, send.host),
+        Effects::Recv(recv) => transfer(attrs, recv.channel, recv.host),
+        Effects::CreateToken | Effects::AfterAll | Effects::Tuple => {}
     }
+}
+
+fn transfer(attrs: &mut Attrs<'_, '_>, channel: Channel, host: Option<bool>) {
+    attrs.text("channel_id", channel.handle);
+    attrs.flag("is_host_transfer", host == Some(true));
 }
 
 fn custom_call(attrs: &mut Attrs<'_, '_>, call: &CustomCall) {
@@ -484,6 +491,10 @@ fn custom_call(attrs: &mut Attrs<'_, '_>, call: &CustomCall) {
             })
             .collect();
         attrs.text("called_computations", format_args!("{{{}}}", names.join(", ")));
+    }
+    let aliases = call.aliases.as_ref();
+    if let Some(table) = aliases.and_then(|attr| aliasing::table(attr, attrs.module)) {
+        attrs.text("output_to_operand_aliasing", table);
     }
     match &call.backend_config {
         None => {}

@@ -148,7 +148,7 @@ fn futures_and_types() {
         (start("tensor<4xf32>", "\"stablehlo.negate\"(%a)"), "neither a collective nor a slice"),
         (
             "\"chlo.mulhi\"(%x, %x) : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>".to_owned(),
-            "not an integer",
+            "lhs has element type f32",
         ),
         (
             "\"chlo.broadcast_add\"(%x, %i) : (tensor<4xf32>, tensor<4xi32>) -> tensor<4xf32>"

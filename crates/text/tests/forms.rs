@@ -29,7 +29,7 @@ fn ops(args: &str, body: &str) {
 #[test]
 fn elementwise() {
     ops(
-        "%arg0: tensor<4xf32>, %arg1: tensor<4xf32>, %arg2: tensor<4xi1>, %arg3: tensor<?xf32>",
+        "%arg0: tensor<4xf32>, %arg1: tensor<4xf32>, %arg2: tensor<4xi1>, %arg3: tensor<?xf32>, %arg4: tensor<4xi32>",
         "%0 = stablehlo.add %arg0, %arg1 : tensor<4xf32>
          %1 = stablehlo.add %arg0, %arg3 : (tensor<4xf32>, tensor<?xf32>) -> tensor<4xf32>
          %2 = stablehlo.convert %arg0 : (tensor<4xf32>) -> tensor<4xbf16>
@@ -45,7 +45,9 @@ fn elementwise() {
          %12 = chlo.erf_inv %arg0 : tensor<4xf32> -> tensor<4xf32>
          %13 = chlo.next_after %arg0, %arg1 : tensor<4xf32>, tensor<4xf32> -> tensor<4xf32>
          %14 = stablehlo.tanh %arg0 {result_accuracy = #stablehlo.result_accuracy<atol = 1.000000e-05, mode = #stablehlo.result_accuracy_mode<TOLERANCE>>} : tensor<4xf32>
-         %15 = stablehlo.negate %arg0 {foo, mhlo.sharding = \"{devices=[2,4]<=[8]}\", sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{\"x\", ?}p1], replicated={\"y\"}>]>} : tensor<4xf32>",
+         %15 = stablehlo.negate %arg0 {foo, mhlo.sharding = \"{devices=[2,4]<=[8]}\", sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{\"x\", ?}p1], replicated={\"y\"}>]>} : tensor<4xf32>
+         %16 = chlo.mulhi %arg4, %arg4 : tensor<4xi32>, tensor<4xi32> -> tensor<4xi32>
+         %17 = \"chlo.constant_like\"(%arg0) <{value = 2.500000e+00 : f32}> : (tensor<4xf32>) -> tensor<4xf32>",
     );
 }
 

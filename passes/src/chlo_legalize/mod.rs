@@ -54,6 +54,7 @@ impl Rewrite for Legalize {
             return Ok(());
         }
         match &kind {
+            Op::Elementwise(Elementwise::ConstantLike(like)) => constant_like(rw, op, &like.value),
             Op::Elementwise(kind) => match function(kind) {
                 Some(function) => elementwise(rw, op, Some(kind), function),
                 None => {
@@ -80,11 +81,6 @@ impl Legalize {
     ) -> Result<(), Diagnostic> {
         match rw.module.str(opaque.name).to_owned().strip_prefix("chlo.") {
             Some("constant") => constant(rw, op, opaque),
-            Some("constant_like") => constant_like(rw, op, opaque),
-            Some("mulhi") => elementwise(rw, op, None, |args| match *args {
-                [x, y] if x.element().is_integer() => Some(bits::mulhi(x, y)),
-                _ => None,
-            }),
             Some("_asin_acos_kernel") => {
                 elementwise(rw, op, None, |args| Some(inverse::asin_acos_kernel(*args.first()?)))
             }
@@ -151,6 +147,10 @@ fn function(kind: &Elementwise) -> Option<Function> {
         E::IsNegInf => of!(Float, predicates::is_neg_inf),
         E::IsPosInf => of!(Float, predicates::is_pos_inf),
         E::Lgamma => of!(Float, gamma::lgamma),
+        E::Mulhi => |args| match *args {
+            [x, y] if x.element().is_integer() => Some(bits::mulhi(x, y)),
+            _ => None,
+        },
         E::NextAfter => of_two!(bits::next_after),
         E::Polygamma => of_two!(gamma::polygamma),
         E::Sinh => of!(Float | Complex, hyperbolic::sinh),
@@ -272,10 +272,10 @@ fn constant(rw: &mut Rewriter<'_>, op: OpId, opaque: &Opaque) -> Result<(), Diag
     Ok(())
 }
 
-fn constant_like(rw: &mut Rewriter<'_>, op: OpId, opaque: &Opaque) -> Result<(), Diagnostic> {
+fn constant_like(rw: &mut Rewriter<'_>, op: OpId, value: &Attr) -> Result<(), Diagnostic> {
     let id = rw.module.value_type(rw.module.result(op, 0));
     let ty = rw.module.ty(id).as_tensor().filter(|ty| ty.is_static());
-    let bytes = ty.and_then(|ty| match attr(rw.module, op, opaque, "value")? {
+    let bytes = ty.and_then(|ty| match value {
         Attr::Int(value, _) => Some(numbers::encode(ty.element, *value as i64)),
         Attr::Float(bits, _) => numbers::encode_float(ty.element, f64::from_bits(*bits)),
         _ => None,

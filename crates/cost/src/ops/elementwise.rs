@@ -72,12 +72,13 @@ pub(super) fn work(cx: Cx, kind: &Elementwise) -> Work {
         | E::IsInf
         | E::IsNegInf
         | E::IsPosInf
+        | E::Mulhi
         | E::NextAfter
         | E::Square
         | E::Compare(_)
         | E::ReducePrecision(_) => flops_only(elements),
         // Parts of complex numbers are only picked.
-        E::Imag | E::Real | E::Complex => Work::default(),
+        E::Imag | E::Real | E::Complex | E::ConstantLike(_) => Work::default(),
         E::Map(_) => cx.body(0).times(elements),
     }
 }

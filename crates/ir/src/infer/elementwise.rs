@@ -1,7 +1,7 @@
 //! Elementwise ops.
 
-use crate::ops::{Elementwise, Map, ReducePrecision};
-use crate::{ElementType, TensorType};
+use crate::ops::{ConstantLike, Elementwise, Map, ReducePrecision};
+use crate::{Attr, ElementType, TensorType, Type};
 
 use super::InferredType;
 use super::context::kinds::{ANY, BOOL, COMPLEX, FLOAT, INT, QUANTIZED, SIGNED};
@@ -78,6 +78,7 @@ pub(super) fn infer(cx: &mut Cx, kind: &Elementwise) -> Found {
         E::Atan2 => binary(cx, FCQ),
         E::Divide | E::Power | E::Remainder | E::Subtract => binary(cx, IFCQ),
         E::ShiftLeft | E::ShiftRightArithmetic | E::ShiftRightLogical => binary(cx, INT),
+        E::Mulhi => binary(cx, INT),
         E::NextAfter | E::Polygamma | E::Zeta => binary(cx, FC),
         E::Complex => complex(cx),
         E::Clamp => clamp(cx),
@@ -85,6 +86,7 @@ pub(super) fn infer(cx: &mut Cx, kind: &Elementwise) -> Found {
         E::Compare(_) => compare(cx),
         E::ReducePrecision(op) => reduce_precision(cx, op),
         E::Map(op) => map(cx, op),
+        E::ConstantLike(op) => constant_like(cx, op),
     }
 }
 
@@ -161,6 +163,22 @@ fn select(cx: &mut Cx) -> Found {
 fn compare(cx: &mut Cx) -> Found {
     let (a, b) = pair(cx, ANY)?;
     element(&merged(a, b), ElementType::I1)
+}
+
+fn constant_like(cx: &mut Cx, op: &ConstantLike) -> Found {
+    // The operand may have no rank.
+    let Type::Tensor(x) = cx.module.ty(cx.operand_type(0)) else { return cx.all_given() };
+    let (Attr::Int(_, ty) | Attr::Float(_, ty)) = op.value else { return None };
+    let Type::Scalar(value) = *cx.module.ty(ty) else { return None };
+    if let Some(result) = cx.declared_tensor(0) {
+        check!(
+            cx,
+            value == result.element,
+            "the value has type {value}, the result elements of {}",
+            cx.show_element(result.element)
+        );
+    }
+    element(x, value)
 }
 
 fn reduce_precision(cx: &mut Cx, op: &ReducePrecision) -> Found {

@@ -2,7 +2,7 @@
 //! CHLO that no program of the models has.
 
 use crate::ops::{Collective, Movement, Op, Opaque, RaggedDims, dense_i64};
-use crate::{Attr, DYNAMIC, Dims, ElementType, NumberKind, TensorType, Type, TypeId};
+use crate::{Attr, DYNAMIC, Dims, ElementType, TensorType, Type, TypeId};
 
 use super::context::{
     Cx, compatible_dim, compatible_element, dims_text, size, tensor_text, type_text,
@@ -17,8 +17,6 @@ pub(super) fn check(cx: &mut Cx, op: &Opaque) {
         "stablehlo.async_done" => async_done(cx),
         "stablehlo.collective_reduce" => collective_reduce(cx, op),
         "chlo.ragged_dot" => ragged_dot(cx, op),
-        "chlo.mulhi" => mulhi(cx),
-        "chlo.constant_like" => constant_like(cx, op),
         "chlo.scan" => scan(cx, op),
         _ if name.starts_with("chlo.broadcast_") => broadcasting(cx, name),
         _ => None,
@@ -105,38 +103,6 @@ fn collective_reduce(cx: &mut Cx, op: &Opaque) -> Option<()> {
     reducer(cx, 0, &[Reduced { input: element, init: element }], &[])?;
     let results = cx.declared?.len();
     check!(cx, results == data, "has {results} results for {data} operands with data");
-    Some(())
-}
-
-fn mulhi(cx: &mut Cx) -> Option<()> {
-    for at in 0..cx.operands.len() {
-        let x = cx.tensor(at, "operand")?;
-        let integer = matches!(x.element.kind(), NumberKind::Signed | NumberKind::Unsigned);
-        check!(
-            cx,
-            integer,
-            "operand {at} has element type {}, not an integer",
-            cx.show_element(x.element)
-        );
-    }
-    Some(())
-}
-
-fn constant_like(cx: &mut Cx, op: &Opaque) -> Option<()> {
-    let value = match attr(cx, op, "value")? {
-        Attr::Int(_, ty) | Attr::Float(_, ty) => *ty,
-        _ => return None,
-    };
-    let (Type::Scalar(value), Some(result)) = (cx.module.ty(value), element_of(cx, cx.declared?))
-    else {
-        return None;
-    };
-    check!(
-        cx,
-        *value == result,
-        "the value has type {value}, the result elements of {}",
-        cx.show_element(result)
-    );
     Some(())
 }
 

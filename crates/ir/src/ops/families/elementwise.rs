@@ -132,6 +132,8 @@ op_family! {
             IsPosInf = "chlo.is_pos_inf" "" (ONE, ONE, ZERO) NONE;
             /// Logarithm of the gamma function.
             Lgamma = "chlo.lgamma" "" (ONE, ONE, ZERO) NONE;
+            /// The upper half of the bits of a product of integers.
+            Mulhi = "chlo.mulhi" "" (TWO, ONE, ZERO) COMM;
             /// The float after a in the direction of b.
             NextAfter = "chlo.next_after" "" (TWO, ONE, ZERO) NONE;
             /// Derivatives of digamma.
@@ -159,6 +161,11 @@ op_family! {
                 exponent_bits: i32 = "exponent_bits",
                 /// Bits of the mantissa.
                 mantissa_bits: i32 = "mantissa_bits",
+            }
+            /// A constant in the shape of the operand.
+            ConstantLike = "chlo.constant_like" "" (ONE, ONE, ZERO) NONE, {
+                /// What every element is.
+                value: Attr = "value",
             }
             /// Applies a region of scalars to each element.
             Map = "stablehlo.map" "map" (SOME, ONE, ONE) NONE, {

@@ -60,8 +60,8 @@ pub(super) fn pretty(name: &str) -> Option<Pretty> {
         "chlo.acos" | "chlo.acosh" | "chlo.asin" | "chlo.asinh" | "chlo.atan" | "chlo.atanh"
         | "chlo.bessel_i1e" | "chlo.conj" | "chlo.cosh" | "chlo.digamma" | "chlo.erf"
         | "chlo.erf_inv" | "chlo.erfc" | "chlo.is_inf" | "chlo.is_neg_inf" | "chlo.is_pos_inf"
-        | "chlo.lgamma" | "chlo.next_after" | "chlo.polygamma" | "chlo.sinh" | "chlo.square"
-        | "chlo.tan" | "chlo.zeta" => arrow,
+        | "chlo.lgamma" | "chlo.mulhi" | "chlo.next_after" | "chlo.polygamma" | "chlo.sinh"
+        | "chlo.square" | "chlo.tan" | "chlo.zeta" => arrow,
         _ => return None,
     })
 }

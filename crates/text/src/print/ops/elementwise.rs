@@ -25,7 +25,7 @@ impl Printer<'_> {
                 self.functional(op);
             }
             Acos | Acosh | Asin | Asinh | Atan | Atanh | BesselI1e | Conj | Cosh | Digamma
-            | Erf | ErfInv | Erfc | IsInf | IsNegInf | IsPosInf | Lgamma | NextAfter
+            | Erf | ErfInv | Erfc | IsInf | IsNegInf | IsPosInf | Lgamma | Mulhi | NextAfter
             | Polygamma | Sinh | Square | ChloTan | Zeta => {
                 self.op_name(op);
                 self.operands(op);
@@ -83,7 +83,7 @@ impl Printer<'_> {
                 push_number(precision.mantissa_bits.max(0) as u64, &mut self.out);
                 self.same_types(op);
             }
-            Map(_) => self.generic_op(op),
+            Map(_) | ConstantLike(_) => self.generic_op(op),
         }
     }
 

@@ -126,6 +126,41 @@ fn several_errors_are_said() {
 }
 
 #[test]
+fn each_dimension_of_a_convolution_has_one_label() {
+    for (labels, expected) in [
+        ("b01f_01io->b01f", None),
+        ("b01f_01.io->b01f", Some("must be dimensions such as")),
+        ("b01f_01io->bb01f", Some("must be dimensions such as")),
+        ("b01f_11io->b01f", Some("must be dimensions such as")),
+        ("b01f_012io->b01f", Some("more labels than the 4 dimensions")),
+        ("b0?f_0?io->b0?f", None),
+    ] {
+        let text = format!(
+            "HloModule m\nENTRY e {{\n  a = f32[1,8,8,3] parameter(0)\n  w = f32[3,3,3,4] parameter(1)\n  \
+             ROOT c = f32[1,6,6,4] convolution(a, w), window={{size=3x3}}, dim_labels={labels}\n}}"
+        );
+        let parsed = parse_hlo(&text, &ParseOptions::default());
+        match (parsed.diagnostics.first(), expected) {
+            (None, None) => {}
+            (Some(found), Some(expected)) if found.message.contains(expected) => {}
+            other => panic!("{labels}: {other:?}"),
+        }
+    }
+}
+
+#[test]
+fn frontend_attributes_have_names() {
+    let text = "HloModule m\nENTRY e {\n  ROOT a = f32[2] parameter(0), \
+                frontend_attributes={k=\"v\",red[4]{0} \"x\"=1}\n}";
+    let parsed = parse_hlo(text, &ParseOptions::default());
+    let messages: Vec<_> = parsed.diagnostics.iter().map(|found| &found.message[..]).collect();
+    assert!(
+        messages[..].iter().any(|m| m.contains("'frontend_attributes' must be")),
+        "{messages:?}"
+    );
+}
+
+#[test]
 fn computations_that_use_themselves_are_errors() {
     let text = "HloModule m\na { p = f32[] parameter(0) ROOT r = f32[] call(p), to_apply=b }\n\
                 b { p = f32[] parameter(0) ROOT r = f32[] call(p), to_apply=a }";

@@ -15,8 +15,8 @@ use cranelift_entity::SecondaryMap;
 use rustc_hash::FxHashSet;
 use shard_ir::ops::{Control, Effects, GetTupleElement, Op};
 use shard_ir::{
-    Attr, AttrsId, BlockId, Builder, Diagnostic, FuncId, FuncResult, Language, LocId, Module, OpId,
-    RegionId, Type, TypeId, ValueId,
+    Attr, AttrsId, BlockId, Builder, Diagnostic, FuncId, FuncResult, Item, Language, LocId, Module,
+    OpId, RegionId, Type, TypeId, ValueId,
 };
 
 /// How deep regions may be nested.
@@ -25,14 +25,25 @@ const MAX_DEPTH: u32 = 500;
 /// Runs the pass; a program in HLO's form is left as it is.
 ///
 /// # Errors
-/// A located diagnostic for the first op that HLO has nothing for.
+/// A located diagnostic for the first op that HLO has nothing for, or if there is no function.
 pub fn run(module: &mut Module) -> Result<(), Diagnostic> {
     if module.language == Language::Hlo {
         return Ok(());
     }
+    let Some(entry) = module.main_func() else {
+        return Err(Diagnostic::error("the program has no function, and HLO text needs an entry"));
+    };
+    let beside = module.items.iter().find_map(|item| match item {
+        Item::Op(op) => Some(*op),
+        Item::Func(_) | Item::Mesh(_) => None,
+    });
+    if let Some(op) = beside {
+        return Err(Diagnostic::error("stands beside the functions, where HLO has nothing")
+            .at_op(module, op)
+            .help("write the program as StableHLO: --format=stablehlo"));
+    }
     crate::chlo_legalize::run_for_hlo(module)?;
     crate::sdy_round_trip::export(module)?;
-    let Some(entry) = module.main_func() else { return Ok(()) };
     let mut pass = Convert { block: BlockId::from_const(0), map: SecondaryMap::new(), depth: 0 };
     let funcs: Vec<FuncId> = module.func_ids().collect();
     header::convert(module, entry);

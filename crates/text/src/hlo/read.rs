@@ -155,7 +155,13 @@ impl<'a> Reader<'a, '_> {
         Ok(match attr.key {
             "sharding" => (self.module.symbol(SHARDING), text(self)),
             "frontend_attributes" => {
+                // Names as XLA's lexer takes them: others would be printed as something else.
+                let is_name = |(key, _): &(&str, &str)| {
+                    let plain = |b: u8| b.is_ascii_alphanumeric() || b"_.-/$".contains(&b);
+                    !key.is_empty() && key.bytes().all(plain)
+                };
                 let fields = attrs::fields(attr.value)
+                    .filter(|fields| fields.iter().all(is_name))
                     .ok_or_else(|| wrong(attr, "{name=\"value\", ...}"))?;
                 let mut list = Vec::new();
                 for (key, value) in fields {

@@ -1,9 +1,11 @@
 //! The state of a reading, errors, names of values, and ops in generic form.
 
 use std::iter;
+use std::num::NonZeroU32;
 use std::ops::Range;
 use std::sync::Arc;
 
+use cranelift_entity::packed_option::PackedOption;
 use memchr::memchr_iter;
 use rustc_hash::FxHashMap;
 use shard_ir::ops::{Op, Opaque};
@@ -31,9 +33,9 @@ pub(crate) type AttrList = Vec<(Symbol, Attr)>;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Def {
     /// The first value; `None` if the op that defines it couldn't be read.
-    first: Option<ValueId>,
+    first: PackedOption<ValueId>,
     /// How many there are.
-    count: u32,
+    count: NonZeroU32,
 }
 
 /// A name that results get: `%name` or `%name:count`.
@@ -296,9 +298,12 @@ impl<'a> Parser<'a> {
         first: Option<ValueId>,
         count: u32,
     ) -> Read<()> {
-        let before = self.names.define(name, Def { first, count });
+        // A group of no values has nothing that could be used.
+        let Some(some) = NonZeroU32::new(count) else { return Ok(()) };
+        let before = self.names.define(name, Def { first: first.into(), count: some });
         if let Some(value) = first
             && !name.as_bytes().first().is_some_and(u8::is_ascii_digit)
+            && !is_generic(name)
         {
             let symbol = self.m.symbol(name);
             for value in (value.as_u32()..).take(count as usize).map(ValueId::from_u32) {
@@ -352,10 +357,10 @@ impl<'a> Parser<'a> {
             );
         };
         // Of an op that couldn't be read: that was reported.
-        let Some(first) = def.first else { return Err(Fail) };
+        let Some(first) = def.first.expand() else { return Err(Fail) };
         match index {
             None => Ok(first),
-            Some(index) if index < def.count => Ok(ValueId::from_u32(first.as_u32() + index)),
+            Some(index) if index < def.count.get() => Ok(ValueId::from_u32(first.as_u32() + index)),
             Some(index) => {
                 let end = self.c.pos();
                 let count = def.count;
@@ -593,10 +598,10 @@ impl<'a> Parser<'a> {
     }
 }
 
-/// The names of values that are visible. Most are plain numbers in sequence, which are an index.
+/// The names of values that are visible. Most are of a series, whose numbers are an index.
 #[derive(Default)]
 pub(crate) struct Names<'a> {
-    numbered: Vec<Option<Def>>,
+    numbered: [Vec<Option<Def>>; 2],
     /// Other names, and numbers that are far ahead of the sequence.
     named: FxHashMap<&'a str, Def>,
     /// Open scopes, the outermost not counted: its names are never taken back one by one.
@@ -606,11 +611,28 @@ pub(crate) struct Names<'a> {
     undo: Vec<(&'a str, Option<Def>, bool)>,
 }
 
+/// Which series a name belongs to, and its number there: `7` to the first, `cst_7` to the second.
+#[inline]
+fn in_series(name: &str) -> Option<(usize, usize)> {
+    match name.strip_prefix("cst_") {
+        Some(number) => plain_number(number).map(|number| (1, number)),
+        None => plain_number(name).map(|number| (0, number)),
+    }
+}
+
+/// Whether a name is one that MLIR gives a constant without a name, which says nothing: `cst_12`,
+/// `c`. A train step has thousands of them.
+fn is_generic(name: &str) -> bool {
+    let rest = name.strip_prefix("cst").or_else(|| name.strip_prefix('c'));
+    let number = |rest: &str| rest.strip_prefix('_').is_some_and(|n| plain_number(n).is_some());
+    rest.is_some_and(|rest| rest.is_empty() || number(rest))
+}
+
 /// The number that a name is, in its shortest form.
 #[inline]
 fn plain_number(name: &str) -> Option<usize> {
     let bytes = name.as_bytes();
-    if bytes.len() > 8 || bytes.len() > 1 && bytes[0] == b'0' {
+    if bytes.is_empty() || bytes.len() > 8 || bytes.len() > 1 && bytes[0] == b'0' {
         return None;
     }
     bytes.iter().try_fold(0usize, |number, byte| {
@@ -622,19 +644,21 @@ fn plain_number(name: &str) -> Option<usize> {
 impl<'a> Names<'a> {
     #[inline]
     fn get(&self, name: &str) -> Option<Def> {
-        let numbered = plain_number(name).and_then(|number| *self.numbered.get(number)?);
+        let numbered =
+            in_series(name).and_then(|(series, number)| *self.numbered[series].get(number)?);
         numbered.or_else(|| self.named.get(name).copied())
     }
 
     /// Returns what the name stood for before.
     fn define(&mut self, name: &'a str, def: Def) -> Option<Def> {
-        match plain_number(name) {
+        match in_series(name) {
             // The index grows with the number of definitions, whatever the numbers are.
-            Some(number) if number <= self.numbered.len() + 64 => {
-                if number >= self.numbered.len() {
-                    self.numbered.resize(number + 1, None);
+            Some((series, number)) if number <= self.numbered[series].len() + 64 => {
+                let index = &mut self.numbered[series];
+                if number >= index.len() {
+                    index.resize(number + 1, None);
                 }
-                let before = self.numbered[number].replace(def);
+                let before = index[number].replace(def);
                 if self.scopes > 0 {
                     self.undo.push((name, before, true));
                 }
@@ -656,7 +680,9 @@ impl<'a> Names<'a> {
             && let Some((name, before, numbered)) = self.undo.pop()
         {
             if numbered {
-                if let Some(slot) = plain_number(name).and_then(|at| self.numbered.get_mut(at)) {
+                if let Some((series, number)) = in_series(name)
+                    && let Some(slot) = self.numbered[series].get_mut(number)
+                {
                     *slot = before;
                 }
             } else if let Some(def) = before {

@@ -219,7 +219,7 @@ pub(in crate::hlo) fn read_op<'a>(
         }
         "iota" => Iota { dimension: instr.int("iota_dimension")? }.into(),
         "dot" => dot(reader, instr)?,
-        "convolution" => return convolution(instr),
+        "convolution" => return convolution(reader, instr),
         "reduce" => {
             instr.region(reader, "to_apply")?;
             Reduce { dimensions: instr.dims("dimensions")? }.into()
@@ -474,9 +474,25 @@ fn dot<'a>(reader: &mut Reader<'a, '_>, instr: &mut Instr<'a, '_>) -> Read<Op> {
     Ok(DotGeneral { dims, precision: instr.precision()?, algorithm }.into())
 }
 
-fn convolution(instr: &mut Instr<'_, '_>) -> Read<Op> {
+fn convolution<'a>(reader: &Reader<'a, '_>, instr: &mut Instr<'a, '_>) -> Read<Op> {
     let expected = "dimensions such as b01f_01io->b01f";
     let dims = instr.required("dim_labels", expected, conv_dims)?;
+    let result = instr.ty.and_then(|ty| reader.module.ty(ty).as_tensor()).map(|ty| ty.rank());
+    let sides = [
+        (&dims.input_spatial, dims.input_batch, dims.input_feature, instr.rank(reader, 0)),
+        (
+            &dims.kernel_spatial,
+            dims.kernel_input_feature,
+            dims.kernel_output_feature,
+            instr.rank(reader, 1),
+        ),
+        (&dims.output_spatial, dims.output_batch, dims.output_feature, result.unwrap_or(0)),
+    ];
+    for (spatial, one, other, rank) in sides {
+        if spatial.iter().chain([&one, &other]).any(|&dim| dim >= rank as i64) {
+            return instr.error(format!("'dim_labels' has more labels than the {rank} dimensions"));
+        }
+    }
     let window = instr.window()?;
     let reversal = window.reversal.map(|dims| Flags(dims.iter().map(|flag| *flag == 1).collect()));
     let groups = |instr: &mut Instr<'_, '_>, key: &str| {
@@ -500,23 +516,31 @@ fn convolution(instr: &mut Instr<'_, '_>) -> Read<Op> {
 fn conv_dims(text: &str) -> Option<ConvDims> {
     let (operands, output) = text.split_once("->")?;
     let (input, kernel) = operands.split_once('_')?;
-    let spatial = |labels: &str| -> Option<Dims> {
-        let count = labels.chars().filter(char::is_ascii_digit).count();
-        let at = |index: usize| labels.find(char::from_digit(index as u32, 10)?);
-        (0..count).map(|index| at(index).map(|at| at as i64)).collect()
-    };
-    let at = |labels: &str, label: char| labels.find(label).map(|at| at as i64);
+    let input = labels(input, ['b', 'f'])?;
+    let kernel = labels(kernel, ['i', 'o'])?;
+    let output = labels(output, ['b', 'f'])?;
     Some(ConvDims {
-        input_batch: at(input, 'b')?,
-        input_feature: at(input, 'f')?,
-        input_spatial: spatial(input)?,
-        kernel_input_feature: at(kernel, 'i')?,
-        kernel_output_feature: at(kernel, 'o')?,
-        kernel_spatial: spatial(kernel)?,
-        output_batch: at(output, 'b')?,
-        output_feature: at(output, 'f')?,
-        output_spatial: spatial(output)?,
+        input_batch: input.0[0],
+        input_feature: input.0[1],
+        input_spatial: input.1,
+        kernel_input_feature: kernel.0[0],
+        kernel_output_feature: kernel.0[1],
+        kernel_spatial: kernel.1,
+        output_batch: output.0[0],
+        output_feature: output.0[1],
+        output_spatial: output.1,
     })
+}
+
+/// Where the two letters stand, and each digit: each label once. `?` are dimensions without one.
+fn labels(text: &str, letters: [char; 2]) -> Option<([i64; 2], Dims)> {
+    let at = |label: char| text.find(label).map(|at| at as i64);
+    let spatial = text.bytes().filter(u8::is_ascii_digit).count();
+    let unknown = text.bytes().filter(|label| *label == b'?').count();
+    let digit = |index: usize| at(char::from_digit(u32::try_from(index).ok()?, 10)?);
+    let digits = (0..spatial).map(digit).collect::<Option<Dims>>()?;
+    let found = ([at(letters[0])?, at(letters[1])?], digits);
+    (text.len() == 2 + spatial + unknown).then_some(found)
 }
 
 fn slice(instr: &mut Instr<'_, '_>) -> Read<Op> {

@@ -42,7 +42,7 @@ function find(text) {
   for (const { kind, start, end } of spans) {
     const before = masked.slice(0, start).trimEnd().slice(-1);
     const generic = /^\s*\(/.test(masked.slice(end, end + 99)) && !"([,".includes(before || " ");
-    if (kind === "string" && generic) {
+    if (kind === "string" && generic && before !== "@") {
       add("operation", start + 1, end - start - 2);
       add("not a string", start, end - start);
     } else if (kind === "string" && before === "@" && masked[start - 1] === "@") {

@@ -1,4 +1,4 @@
-//! Programs of shard-opt to and from MLIR's own data structures, through [melior](melior).
+//! Programs of shard-opt to and from MLIR's own data structures, through [melior].
 //!
 //! [`to_melior`] makes a melior module of a program, [`from_melior`] a program of a melior module;
 //! [`run_pipeline`] runs shard-opt's passes on a module that a compiler holds through melior;

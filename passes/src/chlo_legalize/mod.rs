@@ -1,6 +1,6 @@
 //! `chlo-legalize-to-stablehlo`: ops of CHLO become the ops of StableHLO that compute them.
 //!
-//! Each function of numbers is written as its formula ([`math`]), with the steps of StableHLO's own
+//! Each function of numbers is written as its formula (`math.rs`), with the steps of StableHLO's own
 //! pass of this name, so that both give the same bits.
 
 mod bessel;

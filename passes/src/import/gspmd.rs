@@ -108,8 +108,8 @@ pub(super) fn run(module: &mut Module, stated: Option<&Mesh>) -> Result<(), Diag
 /// the devices in their order. Nothing is lost or changed thereby.
 ///
 /// # Errors
-/// As [`run`], but for meshes that don't fit together; and if values are to be sharded as others
-/// are, which meshes can't say. The program is then as it was.
+/// If an annotation can't be read or is for code of one device, or if values are to be sharded as
+/// others are, which meshes can't say. The program is then as it was.
 pub fn as_stated(module: &mut Module) -> Result<(), Diagnostic> {
     let Some(func) = module.main_func() else { return Ok(()) };
     if module.meshes.values().any(|def| !def.mesh.is_maximal()) {

@@ -229,16 +229,13 @@ impl Export<'_> {
                 let name = rw.module.str(named.name).to_owned();
                 let region = rw.module.regions(op)[0];
                 let func = self.function(rw.module, &name, region);
-                for (side, which) in [(&named.in_shardings, true), (&named.out_shardings, false)] {
-                    let shardings = side.iter().flat_map(|list| list.0.iter().copied());
-                    for (index, sharding) in shardings.enumerate() {
-                        if which {
-                            let value = rw.module.args(func)[index];
-                            rw.module.shardings[value] = sharding.into();
-                        } else {
-                            rw.module.funcs[func].results[index].sharding = sharding.into();
-                        }
-                    }
+                let args = rw.module.args(func).to_vec();
+                for (value, &sharding) in args.into_iter().zip(listed(&named.in_shardings)) {
+                    rw.module.shardings[value] = sharding.into();
+                }
+                let results = &mut rw.module.funcs[func].results;
+                for (result, &sharding) in results.iter_mut().zip(listed(&named.out_shardings)) {
+                    result.sharding = sharding.into();
                 }
                 self.open.push((func, self.manual.clone()));
                 let operands = rw.module.operands(op).to_vec();
@@ -337,6 +334,11 @@ impl Export<'_> {
         };
         module.new_func(func)
     }
+}
+
+/// The shardings of a list that may be absent.
+fn listed(list: &Option<ShardingList>) -> &[ShardingId] {
+    list.as_ref().map_or(&[], |list| &list.0)
 }
 
 /// A name that no function has.

@@ -16,7 +16,6 @@ differs.
 import argparse
 import collections
 import json
-import math
 import os
 import pathlib
 import re
@@ -33,51 +32,13 @@ DUMPS = {
     "after SPMD partitioning": "*.after_spmd-partitioning.*.txt",
     "optimised": "*.cpu_after_optimizations.txt",
 }
-CALLED = xla_partition.CALLED
-
-
-def shape_bytes(shape) -> int:
-    """Bytes of an array, of a tuple's parts together."""
-    if shape.is_tuple():
-        return sum(map(shape_bytes, shape.tuple_shapes()))
-    if not shape.is_array():
-        return 0
-    return math.prod(shape.dimensions()) * max(shape.numpy_dtype().itemsize, 1)
-
 
 def count(text: str, devices: int) -> collections.Counter:
     """(kind, group size, wire bytes, runs or None) of each collective that the entry reaches."""
-    module = _hlo.hlo_module_from_text(text)
-    computations = {computation.name: computation for computation in module.computations()}
-    entry = re.search(r"^ENTRY %?(\S+)", module.to_string(), re.MULTILINE)[1]
-    found: collections.Counter = collections.Counter()
-
-    def walk(name: str, runs: int | None) -> None:
-        for instruction in computations[name].instructions():
-            line = instruction.to_string()
-            opcode = re.search(r" ([a-z][\w-]*)\(", line.split(" = ", 1)[1])[1]
-            kind = opcode.removesuffix("-start")
-            if kind in xla_partition.KINDS:
-                shape = instruction.shape
-                if opcode.endswith("-start") and kind in ("all-gather", "collective-permute"):
-                    shape = shape.tuple_shapes()[1]
-                group = xla_partition.group_size(line, devices)
-                wire = round(xla_partition.wire_bytes(kind, shape_bytes(shape), group))
-                size = None if kind == "collective-permute" else group
-                found[kind.replace("-", "_"), size, wire, runs] += 1
-                continue
-            if opcode == "fusion":
-                continue
-            times = runs
-            if opcode == "while":
-                trips = xla_partition.TRIP_COUNT.search(line)
-                times = runs * int(trips[1]) if trips and runs is not None else None
-            for one, several in CALLED.findall(line):
-                for called in [one] if one else re.findall(r"[\w.-]+", several):
-                    walk(called, times)
-
-    walk(entry, 1)
-    return found
+    hlo = xla_partition.Hlo(_hlo.hlo_module_from_text(text), devices)
+    return collections.Counter(
+        (found["kind"].replace("-", "_"), found["group_size"], found["wire_bytes"], found["count"])
+        for found in hlo.collectives())
 
 
 def report(shard_opt: pathlib.Path, path: pathlib.Path) -> collections.Counter:

@@ -4,7 +4,7 @@
   .venv/bin/python tools/xla_partition.py --shardy-only FILE
 
 Each file is compiled by XLA's CPU client, with Shardy where it has sdy shardings, for the devices
-that it asks for, and the collectives are read from the optimised HLO. A program that is partitioned
+that it asks for, and the collectives are those of the optimised HLO module. A program that is partitioned
 already comes out with its own collectives, so the same table compares the two.
 
 Per collective: `kind`; `shape` of the result on a device; `bytes`, its size; `group_size`; `count`,
@@ -31,23 +31,20 @@ from jaxlib.mlir import passmanager
 
 KINDS = ("all-reduce", "all-gather", "reduce-scatter", "all-to-all", "collective-permute",
          "collective-broadcast", "ragged-all-to-all")
-BITS = {"pred": 8, "token": 0, "c64": 64, "c128": 128, "bf16": 16}
 
-COMPUTATION = re.compile(r"^(ENTRY )?%?([^\s(]+) \(.*\) -> .* \{$")
-INSTRUCTION = re.compile(r"^  (?:ROOT )?%?\S+ = (\(.*?\)|\S+) ([a-z][\w-]*)\(")
-ARRAY = re.compile(r"\b([a-z]+\d*\w*)\[([\d,<= ]*)\]")
+OPCODE = re.compile(r" ([a-z][\w-]*)\(")
 CALLED = re.compile(r"\b(?:body|condition|calls|to_apply|true_computation|false_computation)="
                     r"%?([\w.-]+)|branch_computations=\{([^}]*)\}")
 TRIP_COUNT = re.compile(r'"known_trip_count":\{"n":"(\d+)"\}')
 
 
-def size_of(shape: str) -> int:
-    """Bytes of an HLO shape; of a tuple, the sum."""
-    total = 0
-    for kind, dimensions in ARRAY.findall(shape):
-        bits = BITS.get(kind) or int(re.match(r"[a-z]+(\d+)", kind)[1])
-        total += math.prod(int(d.lstrip("<= ")) for d in dimensions.split(",") if d) * bits // 8
-    return total
+def shape_bytes(shape) -> int:
+    """Bytes of an array, of a tuple's parts together."""
+    if shape.is_tuple():
+        return sum(map(shape_bytes, shape.tuple_shapes()))
+    if not shape.is_array():
+        return 0
+    return math.prod(shape.dimensions()) * max(shape.numpy_dtype().itemsize, 1)
 
 
 def group_size(line: str, devices: int) -> int:
@@ -74,37 +71,26 @@ def wire_bytes(kind: str, result: int, group: int) -> float:
 
 
 class Hlo:
-    """The text of an HLO module, cut into computations."""
+    """The collectives of an HLO module, as jaxlib holds it."""
 
-    def __init__(self, text: str, devices: int):
+    def __init__(self, module, devices: int):
+        text = module.to_string()
         self.devices = devices
-        self.lines: dict[str, list[str]] = {}
-        self.entry = ""
+        self.computations = {each.name: each.instructions() for each in module.computations()}
+        self.entry = re.search(r"^ENTRY %?(\S+)", text, re.MULTILINE)[1]
         self.stack_frames = StackFrames(text)
-        current = None
-        for line in text.splitlines():
-            if header := COMPUTATION.match(line):
-                current = self.lines.setdefault(header[2], [])
-                if header[1]:
-                    self.entry = header[2]
-            elif line == "}":
-                current = None
-            elif current is not None:
-                current.append(line)
 
     def collectives(self) -> list[dict]:
         """All collectives that are reached from the entry, with how often each runs."""
         found = []
 
         def walk(computation: str, count: int, known: bool) -> None:
-            for line in self.lines.get(computation, ()):
-                instruction = INSTRUCTION.match(line)
-                if not instruction:
-                    continue
-                shape, opcode = instruction.groups()
+            for instruction in self.computations[computation]:
+                line = instruction.to_string()
+                opcode = OPCODE.search(line.split(" = ", 1)[1])[1]
                 kind = opcode.removesuffix("-start")
                 if kind in KINDS:
-                    found.append(self.collective(kind, shape, opcode, line, count, known))
+                    found.append(self.collective(kind, opcode, instruction, line, count, known))
                 elif opcode != "fusion":
                     trips, trips_known = 1, True
                     if opcode == "while":
@@ -118,17 +104,18 @@ class Hlo:
         walk(self.entry, 1, True)
         return found
 
-    def collective(self, kind: str, shape: str, opcode: str, line: str, count: int,
+    def collective(self, kind: str, opcode: str, instruction, line: str, count: int,
                    known: bool) -> dict:
+        shape = instruction.shape
         if opcode.endswith("-start") and kind in ("all-gather", "collective-permute"):
             # The result is (operand, result, contexts...).
-            shape = "{}[{}]".format(*ARRAY.findall(shape)[1])
-        result = size_of(shape)
+            shape = shape.tuple_shapes()[1]
+        result = shape_bytes(shape)
         group = group_size(line, self.devices)
         op_name = re.search(r'op_name="([^"]*)"', line)
         return {
             "kind": kind,
-            "shape": re.sub(r"\{[^}]*\}|/\*.*?\*/", "", shape),
+            "shape": re.sub(r"\{[^}]*\}|/\*.*?\*/", "", str(shape)),
             "bytes": result,
             "group_size": None if kind == "collective-permute" else group,
             "count": count if known else None,
@@ -182,10 +169,10 @@ def report(path: pathlib.Path, hlo_folder: pathlib.Path | None) -> dict:
         replicas, partitions = jaxlib_tools.devices_of(module)
         shardy = jaxlib_tools.uses_shardy(text)
         executable = jaxlib_tools.compile_for_cpu(module, shardy)
-    hlo = executable.hlo_modules()[0].to_string()
+    hlo = executable.hlo_modules()[0]
     if hlo_folder:
         hlo_folder.mkdir(parents=True, exist_ok=True)
-        (hlo_folder / f"{path.stem}.hlo").write_text(hlo)
+        (hlo_folder / f"{path.stem}.hlo").write_text(hlo.to_string())
     collectives = Hlo(hlo, replicas * partitions).collectives()
     memory = executable.get_compiled_memory_stats()
     return {

@@ -10,6 +10,7 @@ use shard_ir::ops::{Collective, Control, Custom, Op};
 use shard_ir::sharding::{Groups, Mesh};
 use shard_ir::{Attr, AttrsId, Diagnostic, ElementType, Item, Module, OpId, ValueId};
 
+use crate::annotations::TILES;
 use crate::insert_reshards::has_sharded_body;
 
 /// Which of XLA's device numbers the program uses.
@@ -52,7 +53,7 @@ pub fn run(module: &mut Module, mode: SpmdMode) -> Result<(), Diagnostic> {
         match mode {
             SpmdMode::Partitions if marked => {
                 let attrs = module.op(op).attrs;
-                let attrs = module.with_attr(attrs, "mhlo.sharding", Some(mark.clone()));
+                let attrs = module.with_attr(attrs, TILES, Some(mark.clone()));
                 module.op_mut(op).attrs = attrs;
             }
             SpmdMode::Partitions => {}
@@ -98,16 +99,16 @@ pub fn as_replicas(module: &mut Module) {
     module.walk(module.funcs[func].body, |op| ops.push(op));
     for op in ops {
         let attrs = module.op(op).attrs;
-        module.op_mut(op).attrs = module.with_attr(attrs, "mhlo.sharding", None);
+        module.op_mut(op).attrs = module.with_attr(attrs, TILES, None);
         to_replicas(module, op);
     }
     for index in 0..module.funcs[func].arg_attrs.len() {
         let attrs = module.funcs[func].arg_attrs[index];
-        module.funcs[func].arg_attrs[index] = module.with_attr(attrs, "mhlo.sharding", None);
+        module.funcs[func].arg_attrs[index] = module.with_attr(attrs, TILES, None);
     }
     for index in 0..module.funcs[func].results.len() {
         let attrs = module.funcs[func].results[index].attrs;
-        module.funcs[func].results[index].attrs = module.with_attr(attrs, "mhlo.sharding", None);
+        module.funcs[func].results[index].attrs = module.with_attr(attrs, TILES, None);
     }
     let count = |name| match module.attr(module.attrs, name) {
         Some(&Attr::Int(count, _)) => count.max(1),
@@ -142,7 +143,7 @@ fn is_marked(module: &Module, op: OpId) -> bool {
 
 fn interface(module: &mut Module, attrs: AttrsId, mark: &Attr, mode: SpmdMode) -> AttrsId {
     let mark = (mode == SpmdMode::Partitions).then(|| mark.clone());
-    module.with_attr(attrs, "mhlo.sharding", mark)
+    module.with_attr(attrs, TILES, mark)
 }
 
 fn list_groups(module: &mut Module, op: OpId, mesh: &Mesh) -> Result<(), Diagnostic> {

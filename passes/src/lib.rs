@@ -3,6 +3,7 @@
 //! Only code in this crate changes a module; everything under `crates/` is data, analysis, text or
 //! a back end.
 
+mod annotations;
 pub mod chlo_legalize;
 pub mod common_ops;
 pub mod dead_code;

@@ -6,15 +6,16 @@
 use shard_ir::ops::{Constant, Control, Custom, Op, Sdy};
 use shard_ir::{Attr, AttrsId, Diagnostic, ElementType, FuncId, Item, Module, OpId, ValueId};
 
+use crate::annotations::{FRONTEND, TILES};
 use crate::rewrite::{Rewrite, Rewriter, rewrite};
 
 /// Attributes that speak of devices, on ops, arguments, results and the module.
 const ATTRIBUTES: &[&str] = &[
-    "mhlo.sharding",
+    TILES,
     "sdy.sharding",
     "sdy.sharding_rule",
     "xla.sdy.sharding",
-    "mhlo.frontend_attributes",
+    FRONTEND,
     "mhlo.spmd_output_sharding",
     "mhlo.spmd_parameters_shardings",
 ];

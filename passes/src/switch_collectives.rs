@@ -13,6 +13,7 @@ use shard_ir::{
     TypeId, ValueId,
 };
 
+use crate::annotations::TILES;
 use crate::rewrite::{Rewrite, Rewriter, rewrite};
 
 /// The number that leaves every collective as it is.
@@ -31,8 +32,8 @@ pub fn run(module: &mut Module) -> Result<Vec<OpId>, Diagnostic> {
     let number = module.new_param(entry, ty);
     // Marks of XLA's partitioner, if the arguments have any.
     let first = module.funcs[func].arg_attrs.first().copied().unwrap_or(AttrsId::EMPTY);
-    let mark = module.attr(first, "mhlo.sharding").cloned();
-    let marks = module.with_attr(AttrsId::EMPTY, "mhlo.sharding", mark);
+    let mark = module.attr(first, TILES).cloned();
+    let marks = module.with_attr(AttrsId::EMPTY, TILES, mark);
     module.funcs[func].arg_attrs.push(marks);
     let mut pass = Switch { number, found: Vec::new() };
     let body = module.funcs[func].body;
@@ -53,8 +54,8 @@ impl Rewrite for Switch {
         if matches!(kind, Collective::PartitionId | Collective::ReplicaId) {
             return Ok(());
         }
-        let mark = rw.module.attr(rw.module.op(op).attrs, "mhlo.sharding").cloned();
-        let attrs = rw.module.with_attr(AttrsId::EMPTY, "mhlo.sharding", mark);
+        let mark = rw.module.attr(rw.module.op(op).attrs, TILES).cloned();
+        let attrs = rw.module.with_attr(AttrsId::EMPTY, TILES, mark);
         let mut emit = Emit { rw, attrs };
         let index = emit.scalar(self.found.len() as i64);
         let flag = emit.rw.module.tensor(ElementType::I1, []);

@@ -516,16 +516,7 @@ fn collectives() {
 fn custom_calls() {
     let text = |target: &str, operands: &[&[i64]], results: &[&[i64]]| {
         let mut program = Program::default();
-        let call = CustomCall {
-            target: program.module.symbol(target),
-            has_side_effect: None,
-            backend_config: None,
-            api_version: None,
-            called_computations: None,
-            operand_layouts: None,
-            result_layouts: None,
-            aliases: None,
-        };
+        let call = CustomCall::new(program.module.symbol(target));
         let op = program.op(call, operands, results);
         rule(&program.module, op).map(|rule| rule.to_string())
     };

@@ -21,6 +21,8 @@ use shard_ir::{
     RegionId, Symbol, Type, TypeId, ValueId,
 };
 
+use crate::annotations::{FRONTEND, TILES};
+
 /// How deep computations may be nested.
 const MAX_DEPTH: u32 = 500;
 
@@ -105,7 +107,7 @@ fn flat_types(module: &Module, ty: TypeId) -> Vec<TypeId> {
 
 /// The shardings of a value's leaves, from the text of its own.
 fn flat_shardings(module: &mut Module, attrs: AttrsId, count: usize) -> Vec<Option<Attr>> {
-    let Some(Attr::String(text)) = module.attr(attrs, "mhlo.sharding") else {
+    let Some(Attr::String(text)) = module.attr(attrs, TILES) else {
         return vec![None; count];
     };
     let own = Attr::String(*text);
@@ -127,13 +129,13 @@ impl Convert {
             let count = flat_types(module, module.value_type(param)).len();
             // What is said of a tuple holds for none of its parts.
             let frontend = match count {
-                1 => module.attr(attrs, "mhlo.frontend_attributes").cloned(),
+                1 => module.attr(attrs, FRONTEND).cloned(),
                 _ => None,
             };
             for sharding in flat_shardings(module, attrs, count) {
-                let attrs = module.with_attr(AttrsId::EMPTY, "mhlo.sharding", sharding);
+                let attrs = module.with_attr(AttrsId::EMPTY, TILES, sharding);
                 let frontend = frontend.clone();
-                arg_attrs.push(module.with_attr(attrs, "mhlo.frontend_attributes", frontend));
+                arg_attrs.push(module.with_attr(attrs, FRONTEND, frontend));
             }
         }
         let root = module.terminator(entry).map(|end| module.operand(end, 0));
@@ -145,7 +147,7 @@ impl Convert {
         };
         let mut results = Vec::new();
         for (ty, sharding) in types.into_iter().zip(shardings) {
-            let attrs = module.with_attr(AttrsId::EMPTY, "mhlo.sharding", sharding);
+            let attrs = module.with_attr(AttrsId::EMPTY, TILES, sharding);
             results.push(FuncResult { ty, sharding: None.into(), attrs });
         }
         let data = &mut module.funcs[func];

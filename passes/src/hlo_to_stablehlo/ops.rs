@@ -10,6 +10,7 @@ use shard_ir::{
 
 use super::transfers::ended;
 use super::{Convert, Leaves, flat_shardings, flat_types};
+use crate::annotations::{FRONTEND, TILES};
 
 impl Convert {
     /// What an op's result became.
@@ -268,11 +269,11 @@ fn attributes(module: &mut Module, attrs: AttrsId, kind: &Op, results: usize) ->
         // XLA takes none on these.
         (Op::Control(Control::While | Control::If | Control::Case), _) => None,
         (_, 1) => flat_shardings(module, attrs, 1).pop().flatten(),
-        _ => module.attr(attrs, "mhlo.sharding").cloned(),
+        _ => module.attr(attrs, TILES).cloned(),
     };
-    let frontend = module.attr(attrs, "mhlo.frontend_attributes").cloned();
-    let new = module.with_attr(AttrsId::EMPTY, "mhlo.sharding", sharding);
-    module.with_attr(new, "mhlo.frontend_attributes", frontend)
+    let frontend = module.attr(attrs, FRONTEND).cloned();
+    let new = module.with_attr(AttrsId::EMPTY, TILES, sharding);
+    module.with_attr(new, FRONTEND, frontend)
 }
 
 /// Only the typed interface takes a dictionary: to the others it is text.

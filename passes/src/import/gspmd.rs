@@ -10,15 +10,10 @@ use shard_ir::ops::{Custom, Op, ShardingConstraint};
 use shard_ir::sharding::{
     DimSharding, HloSharding, HloShardingKind, Mesh, TensorSharding, common_mesh,
 };
-use shard_ir::{
-    Attr, AttrsId, Diagnostic, FuncId, Item, LocId, MeshDef, MeshId, Module, OpId, Place, ValueId,
-    place_of,
-};
+use shard_ir::{Attr, AttrsId, Diagnostic, FuncId, MeshId, Module, OpId, Place, ValueId, place_of};
 
+use crate::annotations::{TILES, call_target};
 use crate::rewrite::{Rewrite, Rewriter, rewrite};
-
-/// The attribute.
-const NAME: &str = "mhlo.sharding";
 
 /// What an annotation is of.
 #[derive(Clone, Copy, Debug)]
@@ -157,7 +152,7 @@ pub fn as_stated(module: &mut Module) -> Result<(), Diagnostic> {
 /// Whether the main function has annotations of GSPMD's that speak of the whole program.
 pub(super) fn is_annotated(module: &Module) -> bool {
     let Some(func) = module.main_func() else { return false };
-    let speaks = |attrs: AttrsId| match module.attr(attrs, NAME) {
+    let speaks = |attrs: AttrsId| match module.attr(attrs, TILES) {
         Some(Attr::String(text)) => module.str(*text).trim() != "{manual}",
         _ => false,
     };
@@ -181,9 +176,7 @@ fn place(
             0 => module.symbol("mesh"),
             _ => module.symbol(&format!("mesh_{}", index - 1)),
         };
-        let def = MeshDef { name: Some(name), mesh, attrs: AttrsId::EMPTY, loc: LocId::UNKNOWN };
-        let id = module.meshes.push(def);
-        module.items.insert(index, Item::Mesh(id));
+        crate::meshes::declare(module, name, mesh, index);
     }
     for (annotation, mut sharding) in annotations.iter().zip(list) {
         match annotation.target {
@@ -210,11 +203,11 @@ fn place(
     }
     for index in 0..module.funcs[func].arg_attrs.len() {
         let attrs = module.funcs[func].arg_attrs[index];
-        module.funcs[func].arg_attrs[index] = module.with_attr(attrs, NAME, None);
+        module.funcs[func].arg_attrs[index] = module.with_attr(attrs, TILES, None);
     }
     for index in 0..module.funcs[func].results.len() {
         let attrs = module.funcs[func].results[index].attrs;
-        module.funcs[func].results[index].attrs = module.with_attr(attrs, NAME, None);
+        module.funcs[func].results[index].attrs = module.with_attr(attrs, TILES, None);
     }
     let taken = annotations.iter().filter_map(|annotation| match annotation.target {
         Target::Value(op, _) => Some(op),
@@ -243,7 +236,7 @@ impl Rewrite for Constrain {
         let taken = self.taken.contains(&op);
         if taken || self.rest == Rest::Goes {
             let attrs = rw.module.op(op).attrs;
-            rw.module.op_mut(op).attrs = rw.module.with_attr(attrs, NAME, None);
+            rw.module.op_mut(op).attrs = rw.module.with_attr(attrs, TILES, None);
         }
         if !is_call(rw.module, op, "Sharding") || !taken && self.rest == Rest::Stays {
             rw.keep(op);
@@ -265,7 +258,7 @@ impl Rewrite for Constrain {
 fn collect(module: &Module, func: FuncId) -> Result<Vec<Annotation>, Diagnostic> {
     let mut found = Vec::new();
     let mut add = |target, attrs: AttrsId| -> Result<(), Diagnostic> {
-        let Some(Attr::String(text)) = module.attr(attrs, NAME) else { return Ok(()) };
+        let Some(Attr::String(text)) = module.attr(attrs, TILES) else { return Ok(()) };
         let text = module.str(*text);
         let sharding: HloSharding = text.parse().map_err(|error| {
             let error = Diagnostic::error(format!("mhlo.sharding = \"{text}\": {error}"));
@@ -365,10 +358,7 @@ fn at_target(module: &Module, func: FuncId, target: Target, mut error: Diagnosti
 }
 
 fn is_call(module: &Module, op: OpId, name: &str) -> bool {
-    match module.kind(op) {
-        Op::Custom(Custom::CustomCall(call)) => module.str(call.target) == name,
-        _ => false,
-    }
+    call_target(module, op) == Some(name)
 }
 
 fn is_tensor(module: &Module, func: FuncId, target: Target) -> bool {

@@ -11,9 +11,7 @@ pub(crate) use gspmd::unspecified_dims;
 
 use shard_ir::ops::{Op, Sdy};
 use shard_ir::sharding::{Mesh, TensorSharding, parse_sharding};
-use shard_ir::{
-    AttrsId, Diagnostic, FuncId, Item, LocId, MeshDef, MeshId, Module, ShardingId, ValueId,
-};
+use shard_ir::{Diagnostic, FuncId, Item, MeshId, Module, ShardingId, ValueId};
 
 use crate::shardings::{map_shardings, walk_module};
 
@@ -101,13 +99,7 @@ fn replace_mesh(module: &mut Module, wanted: &Mesh) -> Result<(), Diagnostic> {
     }
     if !placed {
         let name = module.symbol("mesh");
-        let id = module.meshes.push(MeshDef {
-            name: Some(name),
-            mesh: wanted.clone(),
-            attrs: AttrsId::EMPTY,
-            loc: LocId::UNKNOWN,
-        });
-        module.items.insert(0, Item::Mesh(id));
+        crate::meshes::declare(module, name, wanted.clone(), 0);
         return Ok(());
     }
     // Whole axes are written with their size, so shardings have to learn the new ones.

@@ -13,6 +13,7 @@ use shard_ir::{
 use shard_propagate::rules::RULE_ATTR;
 
 use super::names;
+use crate::annotations;
 use crate::rewrite::{Rewrite, Rewriter, rewrite};
 
 /// Runs the pass; a program without meshes is left as it is.
@@ -52,7 +53,7 @@ fn meshes(module: &mut Module) {
     if !text.is_empty() {
         let attrs = module.attrs;
         let text = format!("{{{text}}}");
-        module.attrs = names::with_frontend(module, attrs, names::MESHES, Some(&text));
+        module.attrs = annotations::with_frontend(module, attrs, names::MESHES, Some(&text));
     }
     module.items.retain(|item| !matches!(item, Item::Mesh(_)));
 }
@@ -68,9 +69,9 @@ fn arguments(module: &mut Module, func: FuncId, manual: &ManualAxes) {
         let Some(sharding) = module.shardings[value].take() else { continue };
         let text = format!("#sdy.sharding{}", stripped(module, sharding));
         let attrs = module.funcs[func].arg_attrs[index];
-        let attrs = names::with_frontend(module, attrs, names::SHARDING, Some(&text));
+        let attrs = annotations::with_frontend(module, attrs, names::SHARDING, Some(&text));
         let tiles = tiles(module, &[sharding], manual);
-        module.funcs[func].arg_attrs[index] = module.with_attr(attrs, names::TILES, tiles);
+        module.funcs[func].arg_attrs[index] = module.with_attr(attrs, annotations::TILES, tiles);
     }
 }
 
@@ -142,13 +143,13 @@ impl Export<'_> {
             && !list.is_empty()
         {
             let text = per_value(module, &list);
-            attrs = names::with_frontend(module, attrs, names::SHARDING, Some(&text));
+            attrs = annotations::with_frontend(module, attrs, names::SHARDING, Some(&text));
             let tiles = tiles(module, &list, &self.manual);
-            attrs = module.with_attr(attrs, names::TILES, tiles);
+            attrs = module.with_attr(attrs, annotations::TILES, tiles);
         }
         if let Some(Attr::Text(rule)) = module.attr(attrs, RULE_ATTR) {
             let rule = module.str(*rule).to_owned();
-            attrs = names::with_frontend(module, attrs, names::RULE, Some(&rule));
+            attrs = annotations::with_frontend(module, attrs, names::RULE, Some(&rule));
             attrs = module.with_attr(attrs, RULE_ATTR, None);
         }
         module.op_mut(op).attrs = attrs;
@@ -162,7 +163,7 @@ impl Export<'_> {
             let Some(sharding) = result.sharding.take() else { continue };
             let attrs = result.attrs;
             let tiles = tiles(rw.module, &[sharding], &self.manual);
-            let attrs = rw.module.with_attr(attrs, names::TILES, tiles);
+            let attrs = rw.module.with_attr(attrs, annotations::TILES, tiles);
             rw.module.funcs[self.func].results[index].attrs = attrs;
             *operand = self.stated(rw, names::RESULT_SHARDING, *operand, sharding);
         }
@@ -186,7 +187,7 @@ impl Export<'_> {
         let ty = rw.module.value_type(operand);
         let new = call(rw, target, &[operand], &[ty], &[(names::SHARDING, text)]);
         let attrs = rw.module.op(new).attrs;
-        rw.module.op_mut(new).attrs = rw.module.with_attr(attrs, names::TILES, tiles);
+        rw.module.op_mut(new).attrs = rw.module.with_attr(attrs, annotations::TILES, tiles);
         rw.module.result(new, 0)
     }
 
@@ -364,7 +365,7 @@ fn call(
     let new = rw.module.new_op(call, operands, types, &[], rw.loc);
     let mut attrs = AttrsId::EMPTY;
     for (name, text) in said {
-        attrs = names::with_frontend(rw.module, attrs, name, Some(text));
+        attrs = annotations::with_frontend(rw.module, attrs, name, Some(text));
     }
     rw.module.op_mut(new).attrs = attrs;
     rw.place(new);

@@ -6,15 +6,15 @@ use shard_ir::ops::{
     Control, ManualAxes, ManualComputation, Op, PropagationBarrier, ShardingConstraint,
     ShardingGroup, ShardingList,
 };
-use shard_ir::sharding::{HloSharding, TensorSharding, parse_mesh};
+use shard_ir::sharding::{HloSharding, TensorSharding};
 use shard_ir::{
-    Attr, AttrsId, Diagnostic, FuncId, Item, LocId, MeshDef, Module, OpId, ShardingId, Symbol,
-    ValueId,
+    Attr, AttrsId, Diagnostic, FuncId, Item, Module, OpId, ShardingId, Symbol, ValueId,
 };
 use shard_propagate::rules::RULE_ATTR;
-use shard_text::generic::read_attr;
+use shard_text::generic::{read_attr, read_mesh};
 
 use super::names;
+use crate::annotations;
 use crate::rewrite::{Rewrite, Rewriter, rewrite};
 use crate::shardings::walk_module;
 
@@ -38,7 +38,8 @@ pub fn run(module: &mut Module) -> Result<(), Diagnostic> {
         rewrite(module, body, &mut pass)?;
         for index in 0..module.funcs[func].results.len() {
             let attrs = module.funcs[func].results[index].attrs;
-            module.funcs[func].results[index].attrs = module.with_attr(attrs, names::TILES, None);
+            module.funcs[func].results[index].attrs =
+                module.with_attr(attrs, annotations::TILES, None);
         }
     }
     tuples(module)?;
@@ -54,7 +55,7 @@ pub fn run(module: &mut Module) -> Result<(), Diagnostic> {
 
 /// Whether anything in the program says something of Shardy's in a frontend attribute.
 fn is_annotated(module: &Module) -> bool {
-    let says = |attrs: AttrsId| match module.attr(attrs, names::FRONTEND) {
+    let says = |attrs: AttrsId| match module.attr(attrs, annotations::FRONTEND) {
         Some(Attr::Dict(dict)) => {
             module.attrs(*dict).iter().any(|(key, _)| module.str(*key).starts_with("xla.sdy."))
         }
@@ -70,7 +71,7 @@ fn is_annotated(module: &Module) -> bool {
 
 /// `xla.sdy.meshes = "{mesh = #sdy.mesh<["x"=2]>}"`
 fn meshes(module: &mut Module) -> Result<(), Diagnostic> {
-    if let Some(text) = names::frontend(module, module.attrs, names::MESHES) {
+    if let Some(text) = annotations::frontend(module, module.attrs, names::MESHES) {
         let text = text.to_owned();
         let wrong = |what: String| Diagnostic::error(format!("{} = {text}: {what}", names::MESHES));
         let read = read_attr(module, &text, None).map_err(|error| wrong(error.message))?;
@@ -80,29 +81,21 @@ fn meshes(module: &mut Module) -> Result<(), Diagnostic> {
             ));
         };
         for (at, (name, attr)) in module.attrs(list).to_vec().into_iter().enumerate() {
-            let spelled = match &attr {
-                Attr::Text(text) => module.str(*text).strip_prefix("#sdy.mesh"),
-                _ => None,
-            };
-            let Some(spelled) = spelled else {
+            let Attr::Text(spelled) = attr else {
                 return Err(wrong("expected a mesh such as #sdy.mesh<[\"x\"=2]>".into()));
             };
-            let mesh = parse_mesh(spelled).map_err(|error| wrong(error.to_string()))?;
+            let spelled = module.str(spelled).to_owned();
+            let mesh = read_mesh(module, &spelled).map_err(|error| wrong(error.message))?;
+            mesh.verify().map_err(|error| wrong(error.to_string()))?;
             if module.find_mesh(module.str(name)).is_some() {
                 continue;
             }
-            let id = module.meshes.push(MeshDef {
-                name: Some(name),
-                mesh,
-                attrs: AttrsId::EMPTY,
-                loc: LocId::UNKNOWN,
-            });
-            module.items.insert(at, Item::Mesh(id));
+            crate::meshes::declare(module, name, mesh, at);
         }
     }
     for name in names::NOTES.into_iter().chain([names::MESHES]) {
         let attrs = module.attrs;
-        module.attrs = names::with_frontend(module, attrs, name, None);
+        module.attrs = annotations::with_frontend(module, attrs, name, None);
     }
     Ok(())
 }
@@ -112,7 +105,7 @@ fn arguments(module: &mut Module, func: FuncId) -> Result<(), Diagnostic> {
     for index in 0..module.funcs[func].arg_attrs.len() {
         let attrs = module.funcs[func].arg_attrs[index];
         let value = module.args(func)[index];
-        if let Some(text) = names::frontend(module, attrs, names::SHARDING) {
+        if let Some(text) = annotations::frontend(module, attrs, names::SHARDING) {
             let text = text.to_owned();
             let sharding = one_sharding(module, &text, value).map_err(|error| {
                 let loc = module.param_locs[value].expand().unwrap_or(module.funcs[func].loc);
@@ -120,8 +113,8 @@ fn arguments(module: &mut Module, func: FuncId) -> Result<(), Diagnostic> {
             })?;
             module.shardings[value] = sharding.into();
         }
-        let attrs = names::with_frontend(module, attrs, names::SHARDING, None);
-        module.funcs[func].arg_attrs[index] = module.with_attr(attrs, names::TILES, None);
+        let attrs = annotations::with_frontend(module, attrs, names::SHARDING, None);
+        module.funcs[func].arg_attrs[index] = module.with_attr(attrs, annotations::TILES, None);
     }
     Ok(())
 }
@@ -131,7 +124,7 @@ fn arguments(module: &mut Module, func: FuncId) -> Result<(), Diagnostic> {
 fn tuples(module: &mut Module) -> Result<(), Diagnostic> {
     let Some(main) = module.main_func() else { return Ok(()) };
     for name in [names::TUPLE_ARGS, names::TUPLE_RESULTS] {
-        let Some(text) = names::frontend(module, module.attrs, name) else { continue };
+        let Some(text) = annotations::frontend(module, module.attrs, name) else { continue };
         let text = text.to_owned();
         let list = list(module, &text)?;
         for (index, sharding) in list.into_iter().enumerate() {
@@ -144,7 +137,7 @@ fn tuples(module: &mut Module) -> Result<(), Diagnostic> {
             }
         }
         let attrs = module.attrs;
-        module.attrs = names::with_frontend(module, attrs, name, None);
+        module.attrs = annotations::with_frontend(module, attrs, name, None);
     }
     Ok(())
 }
@@ -250,7 +243,8 @@ impl Import {
             if let Op::Control(Control::Call(call)) = module.kind(op) {
                 *calls.entry(call.callee.0).or_default() += 1;
             }
-            if is_body_call(module, op) || names::target(module, op) == Some(names::RESULT_SHARDING)
+            if is_body_call(module, op)
+                || annotations::call_target(module, op) == Some(names::RESULT_SHARDING)
             {
                 users.extend(module.results(op).iter().map(|&value| (value, Users::default())));
             }
@@ -261,12 +255,13 @@ impl Import {
             for (index, value) in module.operands(op).iter().enumerate() {
                 let inside = match module.defining_op(*value) {
                     Some(source)
-                        if names::target(module, source) == Some(names::GLOBAL_TO_LOCAL) =>
+                        if annotations::call_target(module, source)
+                            == Some(names::GLOBAL_TO_LOCAL) =>
                     {
                         is_body_call(module, op)
                     }
                     Some(source) if is_body_call(module, source) => {
-                        names::target(module, op) == Some(names::LOCAL_TO_GLOBAL)
+                        annotations::call_target(module, op) == Some(names::LOCAL_TO_GLOBAL)
                     }
                     _ => true,
                 };
@@ -292,13 +287,13 @@ impl Import {
     /// Takes over the sharding of an op's results, where an op may have one.
     fn sharding(&self, module: &mut Module, op: OpId) -> Result<(), Diagnostic> {
         let attrs = module.op(op).attrs;
-        if let Some(text) = names::frontend(module, attrs, names::SHARDING) {
+        if let Some(text) = annotations::frontend(module, attrs, names::SHARDING) {
             let text = text.to_owned();
             let shardings = list(module, &text)?;
             let results = module.results(op).to_vec();
             // XLA copies attributes from op to op when it makes new ones: what the tiles don't
             // confirm may be another op's.
-            let tiles = match module.attr(attrs, names::TILES) {
+            let tiles = match module.attr(attrs, annotations::TILES) {
                 Some(Attr::String(tiles)) => module.str(*tiles).parse::<HloSharding>().ok(),
                 _ => None,
             };
@@ -387,15 +382,16 @@ impl Import {
         };
         let cut = rw.module.operands(op).iter().find_map(|&value| {
             let op = rw.module.defining_op(value)?;
-            (names::target(rw.module, op) == Some(names::GLOBAL_TO_LOCAL)).then_some(op)
+            (annotations::call_target(rw.module, op) == Some(names::GLOBAL_TO_LOCAL)).then_some(op)
         });
         if cut.is_none() && !rw.module.operands(op).is_empty() {
             return Err(incomplete("its operands don't come from xla.sdy.GlobalToLocalShape"));
         }
         let results = rw.module.results(op).to_vec();
         let joined = results.iter().find_map(|value| self.users.get(value)?.other);
-        let joined =
-            joined.filter(|&user| names::target(rw.module, user) == Some(names::LOCAL_TO_GLOBAL));
+        let joined = joined.filter(|&user| {
+            annotations::call_target(rw.module, user) == Some(names::LOCAL_TO_GLOBAL)
+        });
         if joined.is_none() && !results.is_empty() {
             // Results without elements are constants by now, and nothing uses those of the call.
             if results.iter().all(|value| {
@@ -412,7 +408,7 @@ impl Import {
             let Some(border) = border else { return Ok(ShardingList::default()) };
             let attrs = rw.module.op(border).attrs;
             if axes.is_none()
-                && let Some(text) = names::frontend(rw.module, attrs, names::MANUAL_AXES)
+                && let Some(text) = annotations::frontend(rw.module, attrs, names::MANUAL_AXES)
             {
                 let text = text.to_owned();
                 match read(rw.module, &text)? {
@@ -420,7 +416,7 @@ impl Import {
                     _ => return Err(unreadable(&text, "it isn't a list of axes")),
                 }
             }
-            match names::frontend(rw.module, attrs, name).map(str::to_owned) {
+            match annotations::frontend(rw.module, attrs, name).map(str::to_owned) {
                 Some(text) => Ok(ShardingList(list(rw.module, &text)?)),
                 None => Ok(ShardingList::default()),
             }
@@ -513,8 +509,9 @@ impl Rewrite for Import {
 impl Import {
     fn one(&mut self, rw: &mut Rewriter<'_>, op: OpId) -> Result<(), Diagnostic> {
         let attrs = rw.module.op(op).attrs;
-        let said =
-            |module: &Module, name: &str| names::frontend(module, attrs, name).map(str::to_owned);
+        let said = |module: &Module, name: &str| {
+            annotations::frontend(module, attrs, name).map(str::to_owned)
+        };
         if let Op::Control(Control::Call(call)) = rw.module.kind(op)
             && names::is_body(rw.module.str(call.callee.0))
         {
@@ -522,7 +519,7 @@ impl Import {
             return self.manual(rw, op, callee);
         }
         let one_to_one = rw.module.operands(op).len() == 1 && rw.module.results(op).len() == 1;
-        match names::target(rw.module, op).map(str::to_owned).as_deref() {
+        match annotations::call_target(rw.module, op).map(str::to_owned).as_deref() {
             Some(names::GLOBAL_TO_LOCAL | names::LOCAL_TO_GLOBAL) => return Ok(()),
             Some(names::CONSTRAINT) if one_to_one => {
                 if let Some(text) = said(rw.module, names::SHARDING) {
@@ -551,10 +548,10 @@ impl Import {
             _ => {}
         }
         self.sharding(rw.module, op)?;
-        let mut attrs = names::with_frontend(rw.module, attrs, names::SHARDING, None);
+        let mut attrs = annotations::with_frontend(rw.module, attrs, names::SHARDING, None);
         if let Some(text) = said(rw.module, names::RULE) {
             let rule = read(rw.module, &text)?;
-            attrs = names::with_frontend(rw.module, attrs, names::RULE, None);
+            attrs = annotations::with_frontend(rw.module, attrs, names::RULE, None);
             attrs = rw.module.with_attr(attrs, RULE_ATTR, Some(rule));
         }
         // Infeeds and outfeeds have no other sharding.
@@ -563,7 +560,7 @@ impl Import {
             Op::Effects(shard_ir::ops::Effects::Infeed(_) | shard_ir::ops::Effects::Outfeed(_))
         );
         if !feeds {
-            attrs = rw.module.with_attr(attrs, names::TILES, None);
+            attrs = rw.module.with_attr(attrs, annotations::TILES, None);
         }
         rw.module.op_mut(op).attrs = attrs;
         rw.keep(op);

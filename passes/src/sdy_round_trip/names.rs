@@ -1,12 +1,7 @@
 //! The names of attributes, custom calls and functions.
 
-use shard_ir::ops::{Custom, CustomCall, Op};
-use shard_ir::{Attr, AttrsId, Module, OpId};
-
-/// The dictionary of attributes that the front end gives to XLA.
-pub(super) const FRONTEND: &str = "mhlo.frontend_attributes";
-/// GSPMD's annotation, which says the same in tiles.
-pub(super) const TILES: &str = "mhlo.sharding";
+use shard_ir::Module;
+use shard_ir::ops::CustomCall;
 
 /// Meshes by name, on the module.
 pub(super) const MESHES: &str = "xla.sdy.meshes";
@@ -54,51 +49,8 @@ pub(super) fn is_body(name: &str) -> bool {
     name.contains(BODY) || name.contains(INLINABLE_BODY)
 }
 
-/// The name of a custom call's target, if the op is one.
-pub(super) fn target(module: &Module, op: OpId) -> Option<&str> {
-    match module.kind(op) {
-        Op::Custom(Custom::CustomCall(call)) => Some(module.str(call.target)),
-        _ => None,
-    }
-}
-
 /// A custom call as XLA writes those above.
 pub(super) fn custom_call(module: &mut Module, target: &str) -> CustomCall {
-    CustomCall {
-        target: module.symbol(target),
-        has_side_effect: (target != CONSTRAINT).then_some(true),
-        backend_config: None,
-        api_version: None,
-        called_computations: None,
-        operand_layouts: None,
-        result_layouts: None,
-        aliases: None,
-    }
-}
-
-/// The text of a frontend attribute.
-pub(super) fn frontend<'m>(module: &'m Module, attrs: AttrsId, name: &str) -> Option<&'m str> {
-    let Some(Attr::Dict(dict)) = module.attr(attrs, FRONTEND) else { return None };
-    match module.attr(*dict, name) {
-        Some(Attr::String(text)) => Some(module.str(*text)),
-        _ => None,
-    }
-}
-
-/// Attributes with a frontend attribute set, or taken away.
-pub(super) fn with_frontend(
-    module: &mut Module,
-    attrs: AttrsId,
-    name: &str,
-    text: Option<&str>,
-) -> AttrsId {
-    let dict = match module.attr(attrs, FRONTEND) {
-        Some(Attr::Dict(dict)) => *dict,
-        _ if text.is_none() => return attrs,
-        _ => AttrsId::EMPTY,
-    };
-    let text = text.map(|text| Attr::String(module.symbol(text)));
-    let dict = module.with_attr(dict, name, text);
-    let dict = (dict != AttrsId::EMPTY).then_some(Attr::Dict(dict));
-    module.with_attr(attrs, FRONTEND, dict)
+    let has_side_effect = (target != CONSTRAINT).then_some(true);
+    CustomCall { has_side_effect, ..CustomCall::new(module.symbol(target)) }
 }

@@ -4,12 +4,14 @@ use std::fmt::Write as _;
 
 use shard_ir::{Attr, AttrsId, FuncId, Module, ValueId};
 
+use crate::annotations::{FRONTEND, TILES};
+
 /// The attributes that HLO has a place for.
 pub(super) fn kept(module: &mut Module, attrs: AttrsId) -> AttrsId {
     let kept: Vec<_> = module
         .attrs(attrs)
         .iter()
-        .filter(|(key, _)| matches!(module.str(*key), "mhlo.sharding" | "mhlo.frontend_attributes"))
+        .filter(|(key, _)| matches!(module.str(*key), TILES | FRONTEND))
         .cloned()
         .collect();
     module.attrs_id(kept)
@@ -51,7 +53,7 @@ pub(super) fn root_sharding(module: &mut Module, func: FuncId, root: ValueId, co
     let shardings: Option<Vec<String>> = module.funcs[func]
         .results
         .iter()
-        .map(|result| match module.attr(result.attrs, "mhlo.sharding") {
+        .map(|result| match module.attr(result.attrs, TILES) {
             Some(Attr::String(text)) => Some(module.str(*text).to_owned()),
             _ => None,
         })
@@ -63,6 +65,6 @@ pub(super) fn root_sharding(module: &mut Module, func: FuncId, root: ValueId, co
     };
     let attr = super::text(module, &text);
     let attrs = module.op(op).attrs;
-    let attrs = module.with_attr(attrs, "mhlo.sharding", Some(attr));
+    let attrs = module.with_attr(attrs, TILES, Some(attr));
     module.op_mut(op).attrs = attrs;
 }

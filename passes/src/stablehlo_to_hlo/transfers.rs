@@ -1,9 +1,10 @@
 //! Transfers: one instruction begins them, another ends them.
 
 use shard_ir::ops::{Effects, Other, Pairs};
-use shard_ir::{Attr, AttrsId, Channel, ElementType, Module, OpId, Type, TypeId, ValueId};
+use shard_ir::{AttrsId, Channel, ElementType, Module, OpId, Type, TypeId, ValueId};
 
 use super::{Convert, header, text};
+use crate::annotations;
 
 /// Where XLA looks for the devices of a transfer.
 const PAIRS: &str = "_xla_send_recv_source_target_pairs";
@@ -84,12 +85,7 @@ fn attributes(module: &mut Module, op: OpId, kind: &Effects) -> (AttrsId, AttrsI
         return (kept, ends);
     };
     let pairs: Vec<String> = pairs.iter().map(|[from, to]| format!("{{{from},{to}}}")).collect();
-    let pairs = text(module, &format!("{{{}}}", pairs.join(",")));
-    let frontend = match module.attr(kept, "mhlo.frontend_attributes") {
-        Some(Attr::Dict(dict)) => *dict,
-        _ => AttrsId::EMPTY,
-    };
-    let frontend = module.with_attr(frontend, PAIRS, Some(pairs));
-    let begins = module.with_attr(kept, "mhlo.frontend_attributes", Some(Attr::Dict(frontend)));
+    let pairs = format!("{{{}}}", pairs.join(","));
+    let begins = annotations::with_frontend(module, kept, PAIRS, Some(&pairs));
     (begins, ends)
 }

@@ -40,3 +40,19 @@ op_family! {
         }
     }
 }
+
+impl CustomCall {
+    /// A call of `target` about which nothing else is said.
+    pub fn new(target: Symbol) -> Self {
+        CustomCall {
+            target,
+            has_side_effect: None,
+            backend_config: None,
+            api_version: None,
+            called_computations: None,
+            operand_layouts: None,
+            result_layouts: None,
+            aliases: None,
+        }
+    }
+}

@@ -18,7 +18,9 @@ pub struct OpData {
     /// What it is.
     pub op: Op,
     operands: EntityList<ValueId>,
-    results: EntityList<ValueId>,
+    /// Results have consecutive ids: the first, and how many.
+    first_result: ValueId,
+    result_count: u32,
     regions: EntityList<RegionId>,
     /// Attributes that aren't fields of the op.
     pub attrs: AttrsId,
@@ -168,6 +170,8 @@ pub struct Module {
     pub items: Vec<Item>,
     ops: PrimaryMap<OpId, OpData>,
     values: PrimaryMap<ValueId, ValueData>,
+    /// The id of each value under itself, so that an op's results are a slice without a list.
+    value_ids: Vec<ValueId>,
     blocks: PrimaryMap<BlockId, BlockData>,
     regions: PrimaryMap<RegionId, RegionData>,
     value_lists: ListPool<ValueId>,
@@ -249,7 +253,9 @@ impl Module {
     /// The results of an op.
     #[inline]
     pub fn results(&self, op: OpId) -> &[ValueId] {
-        self.ops[op].results.as_slice(&self.value_lists)
+        let data = &self.ops[op];
+        let first = data.first_result.as_u32() as usize;
+        &self.value_ids[first..first + data.result_count as usize]
     }
 
     /// One result of an op.
@@ -380,8 +386,14 @@ impl Module {
     /// Adds a parameter to a block.
     pub fn new_param(&mut self, block: BlockId, ty: TypeId) -> ValueId {
         let index = self.params(block).len() as u32;
-        let value = self.values.push(ValueData { ty, def: ValueDef::Param(block, index) });
+        let value = self.new_value(ty, ValueDef::Param(block, index));
         self.blocks[block].params.push(value, &mut self.value_lists);
+        value
+    }
+
+    fn new_value(&mut self, ty: TypeId, def: ValueDef) -> ValueId {
+        let value = self.values.push(ValueData { ty, def });
+        self.value_ids.push(value);
         value
     }
 
@@ -389,9 +401,10 @@ impl Module {
     pub fn reserve(&mut self, ops: usize) {
         self.ops.reserve_exact(ops);
         self.values.reserve_exact(ops);
+        self.value_ids.reserve_exact(ops);
         if self.ops.is_empty() {
-            // A short list takes four words; an op has one of operands and one of results.
-            self.value_lists = ListPool::with_capacity(8 * ops);
+            // A short list, such as an op has of its operands, takes four words.
+            self.value_lists = ListPool::with_capacity(4 * ops);
         }
     }
 
@@ -405,10 +418,9 @@ impl Module {
         loc: LocId,
     ) -> OpId {
         let id = self.ops.next_key();
-        let mut results = EntityList::new();
+        let first_result = self.values.next_key();
         for (index, &ty) in result_types.iter().enumerate() {
-            let value = self.values.push(ValueData { ty, def: ValueDef::Result(id, index as u32) });
-            results.push(value, &mut self.value_lists);
+            self.new_value(ty, ValueDef::Result(id, index as u32));
         }
         for &region in regions {
             self.regions[region].owner = RegionOwner::Op(id);
@@ -416,7 +428,8 @@ impl Module {
         self.ops.push(OpData {
             op: op.into(),
             operands: EntityList::from_slice(operands, &mut self.value_lists),
-            results,
+            first_result,
+            result_count: result_types.len() as u32,
             regions: EntityList::from_slice(regions, &mut self.region_lists),
             attrs: AttrsId::EMPTY,
             loc,

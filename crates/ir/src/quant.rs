@@ -41,6 +41,18 @@ pub enum QuantList {
     One(QuantParam),
 }
 
+impl QuantList {
+    /// How many there are on each level, where all lists of a level have as many.
+    fn sizes(&self) -> Option<Vec<usize>> {
+        let QuantList::List(items) = self else { return Some(Vec::new()) };
+        let mut inner = items.iter().map(QuantList::sizes);
+        let first = inner.next()??;
+        inner
+            .all(|other| other.as_ref() == Some(&first))
+            .then(|| std::iter::once(items.len()).chain(first).collect())
+    }
+}
+
 /// `!quant.uniform<...>`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct QuantType {
@@ -266,6 +278,52 @@ impl QuantType {
         }
     }
 
+    /// Where each element's parameters are in [`all_params`](Self::all_params), for a tensor of these
+    /// dimensions: the sum over all dimensions of the element's index divided by the first number,
+    /// times the second. `None` if there are too few parameters for the tensor.
+    pub fn param_steps(&self, dims: &[i64]) -> Option<Vec<(i64, usize)>> {
+        let mut steps = vec![(1, 0); dims.len()];
+        match &self.params {
+            QuantParams::Tensor(_) => {}
+            QuantParams::Axis { axis, params } => {
+                let at = usize::try_from(*axis).ok().filter(|at| *at < dims.len())?;
+                if dims[at] > params.len() as i64 {
+                    return None;
+                }
+                steps[at].1 = 1;
+            }
+            QuantParams::Blocks { blocks, params } => {
+                let sizes = params.sizes()?;
+                // A list is nested as deep as there are blocks, or as the tensor has dimensions.
+                let axes: Vec<(i64, i64)> = if sizes.len() == blocks.len() {
+                    blocks.clone()
+                } else {
+                    let block = |axis: i64| {
+                        blocks.iter().find(|(other, _)| *other == axis).map_or(0, |(_, size)| *size)
+                    };
+                    (0..dims.len() as i64).map(|axis| (axis, block(axis))).collect()
+                };
+                if axes.len() != sizes.len() {
+                    return None;
+                }
+                let mut step = sizes.iter().product::<usize>();
+                for ((axis, block), size) in axes.into_iter().zip(sizes) {
+                    step = step.checked_div(size)?;
+                    let at = usize::try_from(axis).ok().filter(|at| *at < dims.len())?;
+                    if block <= 0 {
+                        // All indices of a dimension without blocks have the same.
+                        continue;
+                    }
+                    if dims[at] > block.saturating_mul(size as i64) {
+                        return None;
+                    }
+                    steps[at] = (block, step);
+                }
+            }
+        }
+        Some(steps)
+    }
+
     /// Whether both are stored alike: sign, width and bounds.
     pub fn same_storage(&self, other: &QuantType) -> bool {
         self.signed == other.signed && self.width == other.width && self.bounds == other.bounds
@@ -367,6 +425,24 @@ mod tests {
             assert_eq!(text(wanted).as_deref(), Ok(wanted));
         }
         assert!(QuantType::parse("!quant.any<i8>").is_none());
+    }
+
+    #[test]
+    fn parameters_are_found_by_the_index() {
+        let steps = |source: &str, dims: &[i64]| {
+            QuantType::parse(source).expect("a uniform type").expect("a type").param_steps(dims)
+        };
+        let one = "!quant.uniform<i8:f32, 2.0>";
+        assert_eq!(steps(one, &[4, 5]), Some(vec![(1, 0), (1, 0)]));
+        let axis = "!quant.uniform<i8:f32:1, {1.0, 2.0}>";
+        assert_eq!(steps(axis, &[4, 2]), Some(vec![(1, 0), (1, 1)]));
+        assert_eq!(steps(axis, &[4, 3]), None);
+        assert_eq!(steps(axis, &[4]), None);
+        let blocks = "!quant.uniform<i8:f32:{0:1, 1:2}, {{1.0, 2.0, 3.0}, {4.0, 5.0, 6.0}}>";
+        assert_eq!(steps(blocks, &[2, 6]), Some(vec![(1, 3), (2, 1)]));
+        assert_eq!(steps(blocks, &[3, 6]), None);
+        let some = "!quant.uniform<i8:f32:{1:2}, {{1.0, 2.0}}>";
+        assert_eq!(steps(some, &[7, 4]), Some(vec![(1, 0), (2, 1)]));
     }
 
     #[test]

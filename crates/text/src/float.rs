@@ -5,148 +5,8 @@
 //! infinities and NaNs as their bits. Constants must survive the trip through text bit for bit and
 //! text must be the same as MLIR's, so that algorithm is followed here.
 
-use half::{bf16, f16};
-use shard_ir::ElementType;
-
-/// The layout of a float of at most 8 bits.
-#[derive(Clone, Copy)]
-struct Layout {
-    bits: u32,
-    mantissa: u32,
-    bias: i32,
-    specials: Specials,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Specials {
-    /// Infinities and NaNs as in IEEE 754.
-    Ieee,
-    /// NaN where all bits but the sign are ones; no infinities.
-    NanAllOnes,
-    /// NaN in the place of negative zero; no infinities.
-    NanNegativeZero,
-    /// Neither.
-    Finite,
-    /// An unsigned exponent alone; all ones is NaN.
-    Exponent,
-}
-
-fn layout(element: ElementType) -> Option<Layout> {
-    use ElementType::*;
-    let (bits, mantissa, bias, specials) = match element {
-        F4E2M1FN => (4, 1, 1, Specials::Finite),
-        F6E2M3FN => (6, 3, 1, Specials::Finite),
-        F6E3M2FN => (6, 2, 3, Specials::Finite),
-        F8E3M4 => (8, 4, 3, Specials::Ieee),
-        F8E4M3 => (8, 3, 7, Specials::Ieee),
-        F8E4M3FN => (8, 3, 7, Specials::NanAllOnes),
-        F8E4M3FNUZ => (8, 3, 8, Specials::NanNegativeZero),
-        F8E4M3B11FNUZ => (8, 3, 11, Specials::NanNegativeZero),
-        F8E5M2 => (8, 2, 15, Specials::Ieee),
-        F8E5M2FNUZ => (8, 2, 16, Specials::NanNegativeZero),
-        F8E8M0FNU => (8, 0, 127, Specials::Exponent),
-        _ => return None,
-    };
-    Some(Layout { bits, mantissa, bias, specials })
-}
-
-impl Layout {
-    fn value(self, code: u64) -> f64 {
-        let code = code & ((1 << self.bits) - 1);
-        if self.specials == Specials::Exponent {
-            return if code == 0xff { f64::NAN } else { exp2(code as i32 - self.bias) };
-        }
-        let sign_bit = 1 << (self.bits - 1);
-        let negative = code & sign_bit != 0;
-        let magnitude = code & (sign_bit - 1);
-        let exponent = magnitude >> self.mantissa;
-        let mantissa = magnitude & ((1 << self.mantissa) - 1);
-        let top = (sign_bit - 1) >> self.mantissa;
-        let value = match self.specials {
-            Specials::Ieee if exponent == top => {
-                if mantissa == 0 {
-                    f64::INFINITY
-                } else {
-                    f64::NAN
-                }
-            }
-            Specials::NanAllOnes if magnitude == sign_bit - 1 => f64::NAN,
-            Specials::NanNegativeZero if negative && magnitude == 0 => f64::NAN,
-            _ if exponent == 0 => mantissa as f64 * exp2(1 - self.bias - self.mantissa as i32),
-            _ => {
-                (mantissa + (1 << self.mantissa)) as f64
-                    * exp2(exponent as i32 - self.bias - self.mantissa as i32)
-            }
-        };
-        if negative { -value } else { value }
-    }
-
-    /// The nearest code, ties to even.
-    fn code(self, value: f64) -> u64 {
-        let codes = 1u64 << self.bits;
-        let nan = (0..codes).find(|code| self.value(*code).is_nan());
-        if value.is_nan() {
-            return nan.unwrap_or(0);
-        }
-        let wrong_sign = |candidate: f64| candidate.is_sign_negative() != value.is_sign_negative();
-        let key = |code: u64| {
-            let candidate = self.value(code);
-            let distance = if candidate == value { 0.0 } else { (candidate - value).abs() };
-            (distance, wrong_sign(candidate), code & 1)
-        };
-        (0..codes)
-            .filter(|code| !self.value(*code).is_nan())
-            .min_by(|a, b| key(*a).partial_cmp(&key(*b)).unwrap_or(std::cmp::Ordering::Equal))
-            .unwrap_or(0)
-    }
-}
-
-fn exp2(exponent: i32) -> f64 {
-    2f64.powi(exponent)
-}
-
-/// The value of the bits of a float; every kind's values are exact in `f64`.
-pub(crate) fn to_f64(bits: u64, element: ElementType) -> f64 {
-    match element {
-        ElementType::F64 => f64::from_bits(bits),
-        ElementType::F32 | ElementType::TF32 => widen(f32::from_bits(bits as u32)),
-        ElementType::F16 => f16::from_bits(bits as u16).to_f64(),
-        ElementType::BF16 => widen(f32::from_bits((bits as u32) << 16)),
-        _ => layout(element).map_or(f64::NAN, |layout| layout.value(bits)),
-    }
-}
-
-/// Widens without changing the payload of a NaN (a conversion makes signalling ones quiet).
-fn widen(value: f32) -> f64 {
-    if !value.is_nan() {
-        return value.into();
-    }
-    let bits = u64::from(value.to_bits());
-    let sign = (bits & 0x8000_0000) << 32;
-    f64::from_bits(sign | 0x7ff0_0000_0000_0000 | (bits & 0x7f_ffff) << 29)
-}
-
-fn narrow(value: f64) -> f32 {
-    if !value.is_nan() {
-        return value as f32;
-    }
-    let bits = value.to_bits();
-    let payload = (bits >> 29 & 0x7f_ffff) as u32;
-    let payload = if payload == 0 { 0x40_0000 } else { payload };
-    f32::from_bits((bits >> 32) as u32 & 0x8000_0000 | 0x7f80_0000 | payload)
-}
-
-/// The bits of the float nearest to a value.
-pub(crate) fn from_f64(value: f64, element: ElementType) -> u64 {
-    match element {
-        ElementType::F64 => value.to_bits(),
-        ElementType::F32 | ElementType::TF32 => narrow(value).to_bits().into(),
-        ElementType::F16 => f16::from_f64(value).to_bits().into(),
-        ElementType::BF16 if value.is_nan() => u64::from(narrow(value).to_bits() >> 16),
-        ElementType::BF16 => bf16::from_f64(value).to_bits().into(),
-        _ => layout(element).map_or(0, |layout| layout.code(value)),
-    }
-}
+pub(crate) use shard_ir::float::{from_f64, to_f64};
+use shard_ir::{ElementType, float};
 
 /// The bits of a literal: decimal, or hexadecimal bits.
 pub(crate) fn parse_bits(literal: &str, element: ElementType) -> Option<u64> {
@@ -176,7 +36,7 @@ fn precision(element: ElementType) -> u32 {
         ElementType::F32 => 24,
         ElementType::TF32 | ElementType::F16 => 11,
         ElementType::BF16 => 8,
-        _ => layout(element).map_or(53, |layout| layout.mantissa + 1),
+        _ => float::mantissa_bits(element).map_or(53, |bits| bits + 1),
     }
 }
 

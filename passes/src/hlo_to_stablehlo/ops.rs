@@ -48,7 +48,7 @@ impl Convert {
                 self.begun(module, op, kind, &operands)
             }
             Op::Custom(Custom::CustomCall(call)) => {
-                let call = custom_call(*call);
+                let call = custom_call(module, *call);
                 Ok(self.keep(module, op, call.into(), &operands, &[]))
             }
             kind => {
@@ -276,13 +276,17 @@ fn attributes(module: &mut Module, attrs: AttrsId, kind: &Op, results: usize) ->
     module.with_attr(new, FRONTEND, frontend)
 }
 
-/// Only the typed interface takes a dictionary: to the others it is text.
-fn custom_call(mut call: CustomCall) -> CustomCall {
+/// Only the typed interface takes a dictionary: to the others it is text, as is what is none.
+fn custom_call(module: &mut Module, mut call: CustomCall) -> CustomCall {
     const TYPED: i32 = 4;
-    if let Some(Attr::Text(text)) = call.backend_config
-        && call.api_version != Some(TYPED)
-    {
-        call.backend_config = Some(Attr::String(text));
+    if let Some(Attr::Text(text)) = call.backend_config {
+        let spelling = module.str(text).to_owned();
+        let read = (call.api_version == Some(TYPED))
+            .then(|| shard_text::generic::read_attr(module, &spelling, None));
+        call.backend_config = match read {
+            Some(Ok(dictionary @ Attr::Dict(_))) => Some(dictionary),
+            _ => Some(Attr::String(text)),
+        };
     }
     call
 }

@@ -184,6 +184,19 @@ pub(super) fn write(data: &DenseData, ty: &TensorType, out: &mut String) {
         out.push_str("{...}");
         return;
     }
+    /// Zeros beyond this many are written as one, which XLA fills up; so are lists of nothing.
+    const MOST: i64 = 1 << 16;
+    let lists =
+        ty.dims.iter().filter(|size| **size > 0).fold(1i64, |n, size| n.saturating_mul(*size));
+    if lists > MOST {
+        match data {
+            _ if ty.elements() == 0 => return out.push_str("{}"),
+            DenseData::Splat(bytes) if bytes.iter().all(|byte| *byte == 0) => {
+                return write_element(bytes, ty.element, out);
+            }
+            _ => {}
+        }
+    }
     let mut index = 0usize;
     nested(
         &ty.dims,

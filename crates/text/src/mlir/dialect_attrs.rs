@@ -400,6 +400,32 @@ fn field<'t>(text: &'t str, name: &str) -> Option<&'t str> {
 
 /// What is wrong with `dot_algorithm<...>`: it must be one that some machine has.
 pub(super) fn wrong_algorithm(text: &str) -> Option<String> {
+    const FIELDS: [&str; 7] = [
+        "lhs_precision_type",
+        "rhs_precision_type",
+        "accumulation_type",
+        "lhs_component_count",
+        "rhs_component_count",
+        "num_primitive_operations",
+        "allow_imprecise_accumulation",
+    ];
+    let body = text.trim().split_once('<').and_then(|(_, body)| body.strip_suffix('>'));
+    let Some(body) = body else {
+        return Some("expected '<...>' with the fields of an algorithm".to_owned());
+    };
+    for part in body.split(',') {
+        let Some((name, value)) = part.split_once('=') else {
+            return Some(format!("'{}' is no field with a value", part.trim()));
+        };
+        let (name, value) = (name.trim(), value.trim());
+        if !FIELDS.contains(&name) {
+            return Some(format!("an algorithm has no field '{name}'"));
+        }
+        let is_word = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
+        if value.is_empty() || !value.chars().all(is_word) {
+            return Some(format!("'{value}' is no value of '{name}'"));
+        }
+    }
     let count = |name: &str| field(text, name).and_then(|value| value.parse::<i64>().ok());
     let counts = ["lhs_component_count", "rhs_component_count", "num_primitive_operations"];
     let [lhs_parts, rhs_parts, steps] = counts.map(count);

@@ -106,7 +106,8 @@ impl<'a> Parser<'a> {
         if let Some(element) = self.element_of(spelling) {
             return Ok(self.m.scalar(element));
         }
-        let known = spelling.contains('<')
+        // Types of dialects begin with '!'.
+        let known = matches!(word, "vector" | "memref" | "complex") && spelling.contains('<')
             || word
                 .strip_prefix("si")
                 .or(word.strip_prefix("ui"))

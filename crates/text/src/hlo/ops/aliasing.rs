@@ -36,10 +36,12 @@ pub(super) fn table(attr: &Attr, interner: &Interner) -> Option<String> {
         let text = interner.str(*text).strip_prefix(PREFIX)?;
         let list = |name: &str| {
             let list = text.split_once(name)?.1.trim_start().strip_prefix('=')?.trim_start();
-            Some(list.strip_prefix('[')?.split_once(']')?.0.replace(' ', ""))
+            let numbers = list.strip_prefix('[')?.split_once(']')?.0.replace(' ', "");
+            let is_number = |part: &str| part.parse::<u32>().is_ok();
+            (numbers.is_empty() || numbers.split(',').all(is_number)).then_some(numbers)
         };
         let operand = text.split_once("operand_index")?.1.trim_start().strip_prefix('=')?;
-        let operand = operand.split_once(',')?.0.trim();
+        let operand: u32 = operand.split_once(',')?.0.trim().parse().ok()?;
         let (output, path) = (list("output_tuple_indices")?, list("operand_tuple_indices")?);
         Some(format!("{{{output}}}: ({operand}, {{{path}}})"))
     };

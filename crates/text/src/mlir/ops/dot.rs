@@ -36,6 +36,9 @@ fn dot_general<'a>(p: &mut Parser<'a>, start: &OpStart<'a>, _: &'static Entry) -
             p.expect(b'=')?;
             p.c.skip_space();
             let at = p.c.pos();
+            if p.c.here() != b'<' {
+                return p.expected("'<' of an algorithm");
+            }
             p.balanced("algorithm")?;
             let text = p.c.slice_from(at);
             if let Some(message) = wrong_algorithm(text) {

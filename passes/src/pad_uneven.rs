@@ -9,7 +9,7 @@ use cranelift_entity::SecondaryMap;
 use rustc_hash::FxHashMap;
 use shard_ir::ops::{
     Compare, Constant, Creation, Direction, DynamicSlice, Elementwise, Gather, Indexing, Iota,
-    Movement, Op, Pad, Reshard, Sdy, Slice,
+    Movement, Op, Pad, ReduceWindow, Reduction, Reshard, Sdy, Slice,
 };
 use shard_ir::sharding::{Combiner, TensorSharding, axes};
 use shard_ir::{
@@ -296,10 +296,34 @@ impl PadUneven {
                 }
             }
         };
+        // Steps over a dimension that is kept whole say nothing where it has one element, and
+        // something wrong once it has more.
+        let plain = |module: &Module, steps: &mut Dims, plain: i64| {
+            let Some(operand) = operand else { return };
+            let before = self.unpadded(module, operand);
+            let Some(now) = module.tensor_type(operand) else { return };
+            for (dim, step) in steps.iter_mut().enumerate() {
+                if before.get(dim) != now.dims.get(dim) {
+                    *step = plain;
+                }
+            }
+        };
         let new: Op = match module.kind(op).clone() {
             Op::Movement(Movement::Slice(mut slice)) => {
                 widen(module, &mut slice.limit);
+                plain(module, &mut slice.strides, 1);
                 Slice { ..*slice }.into()
+            }
+            Op::Movement(Movement::Pad(mut pad)) => {
+                plain(module, &mut pad.interior, 0);
+                Pad { ..*pad }.into()
+            }
+            Op::Reduction(Reduction::ReduceWindow(mut window)) => {
+                let steps = [&mut window.base_dilations, &mut window.strides];
+                for steps in steps.into_iter().flatten() {
+                    plain(module, steps, 1);
+                }
+                ReduceWindow { ..*window }.into()
             }
             Op::Movement(Movement::DynamicSlice(mut slice)) => {
                 widen(module, &mut slice.sizes);

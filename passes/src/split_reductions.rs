@@ -12,7 +12,7 @@
 use shard_ir::ops::{
     BroadcastInDim, Constant, Creation, Elementwise, Movement, Op, Reduce, Reduction, Reshard,
 };
-use shard_ir::sharding::{AxisList, DimSharding, TensorSharding, axes};
+use shard_ir::sharding::{AxisList, AxisRef, DimSharding, TensorSharding, axes};
 use shard_ir::{Dense, DenseData, Diagnostic, Dims, Module, OpId, ValueId};
 use shard_propagate::rules::{Reducer, region_reducer};
 
@@ -155,6 +155,9 @@ fn split(rw: &mut Rewriter<'_>, op: OpId, reduce: &Reduce, cuts: &[(usize, AxisL
     let mut partial_shardings: Vec<TensorSharding> = Vec::new();
     let mut partial_types = Vec::new();
     let mut reshaped: Vec<ValueId> = Vec::new();
+    // The axes of a cut dimension keep it: no other dimension of any input may have them too, as
+    // where another input lies otherwise.
+    let taken: Vec<AxisRef> = cuts.iter().flat_map(|(_, along)| along.iter().copied()).collect();
     for &input in inputs {
         let (Some(ty), Some(sharding)) =
             (rw.module.tensor_type(input).cloned(), rw.module.value_sharding(input).cloned())
@@ -164,7 +167,13 @@ fn split(rw: &mut Rewriter<'_>, op: OpId, reduce: &Reduce, cuts: &[(usize, AxisL
         let (mut dims, mut kept) = (Dims::new(), Dims::new());
         let (mut split_dims, mut kept_dims) = (Vec::new(), Vec::new());
         for dim in 0..rank {
-            let own = DimSharding::closed(sharding.dim_axes(dim));
+            let own: Vec<AxisRef> = sharding
+                .dim_axes(dim)
+                .iter()
+                .copied()
+                .filter(|axis| taken.iter().all(|other| !axis.overlaps(*other)))
+                .collect();
+            let own = DimSharding::closed(&own);
             match cut_of(dim) {
                 Some((_, along)) => {
                     let n = axes::product(along) as i64;

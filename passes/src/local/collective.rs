@@ -1,13 +1,13 @@
 //! `sdy` collectives become `stablehlo` collectives on shards.
 
 use shard_ir::ops::{
-    AllGather, AllReduce, AllToAll, AxisLists, CollectivePermute, Compare, Control, Direction,
-    DynamicSlice, Elementwise, Flag, Pairs, ReduceScatter, Sdy,
+    AllGather, AllReduce, AllToAll, AxisLists, CollectivePermute, Compare, Constant, Control,
+    Direction, DynamicSlice, Elementwise, Flag, Pairs, ReduceScatter, Sdy,
 };
 use shard_ir::sharding::{AxisList, AxisRef, Combiner, Groups, TensorSharding, axes};
 use shard_ir::{
-    Builder, Channel, Diagnostic, ElementType, LocId, Module, OpId, RegionId, TensorType, Type,
-    ValueId,
+    Builder, Channel, Dense, DenseData, Diagnostic, ElementType, LocId, Module, OpId, RegionId,
+    TensorType, Type, ValueId,
 };
 
 use super::Local;
@@ -95,6 +95,14 @@ fn replace(
 ) -> Result<(), Diagnostic> {
     let (operand, result) = (rw.module.operand(op, 0), rw.module.result(op, 0));
     local.localize(rw.module, result)?;
+    if tensor_type(rw, result).elements() == 0 {
+        // There is nothing to send, and collectives of nothing are refused.
+        let ty = rw.module.value_type(result);
+        let data = DenseData::Bytes(Vec::new().into());
+        let empty = rw.emit(Constant { value: Dense { ty, data } }, &[], ty);
+        local.stand_in(rw, result, empty);
+        return Ok(());
+    }
     // XLA's CPU runtime doesn't move elements of two bits (it corrupts its heap): they travel as
     // bytes.
     let byte = match tensor_type(rw, operand).element {

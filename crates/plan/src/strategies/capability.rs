@@ -83,11 +83,14 @@ fn can_split(module: &Module, op: OpId, rule: &OpRule, factor: usize) -> bool {
         }
         Op::Convolution(Convolution::Conv(conv)) => {
             // A window reaches over the border of its shard. (Groups are split as they are
-            // numbered, and features or images inside a group only where each shard has one.)
+            // numbered, and features or images inside a group only where each shard has one.) A
+            // dimension of one element has nothing to split, and no window fits it padded.
             let spatial = |tensor: usize, dims: &[i64]| {
                 dims.iter().any(|&dim| has_factor(rule, tensor, dim, factor))
             };
-            !spatial(0, &conv.dims.input_spatial) && !spatial(1, &conv.dims.kernel_spatial)
+            rule.factors[factor].size > 1
+                && !spatial(0, &conv.dims.input_spatial)
+                && !spatial(1, &conv.dims.kernel_spatial)
         }
         Op::Convolution(Convolution::DynamicConv(_)) | Op::Random(_) | Op::Effects(_) => false,
         Op::Elementwise(_)

@@ -1,0 +1,112 @@
+//! Parts of tensors: cut out, joined.
+
+use shard_ir::Dims;
+
+use crate::strided::{read, strides, write};
+use crate::{Fault, Tensor, each_width};
+
+/// The block of a tensor that begins at `offsets`.
+///
+/// # Errors
+/// If the block isn't inside the tensor.
+pub(super) fn cut(tensor: &Tensor, offsets: &[i64], dims: &[i64]) -> Result<Tensor, Fault> {
+    let inside = offsets.len() == tensor.rank()
+        && dims.len() == tensor.rank()
+        && (0..tensor.rank())
+            .all(|d| offsets[d] >= 0 && dims[d] >= 0 && offsets[d] + dims[d] <= tensor.dims()[d]);
+    if !inside {
+        return Err(Fault::invalid(format!(
+            "a part of shape {dims:?} at {offsets:?} isn't inside the shape {:?}",
+            tensor.dims()
+        )));
+    }
+    if dims == tensor.dims() {
+        return Ok(tensor.clone());
+    }
+    let steps = strides(tensor.dims());
+    let offset: isize = offsets.iter().zip(&steps).map(|(at, step)| *at as isize * step).sum();
+    let buffer = each_width!(tensor.buffer(), |words| read(words, offset, &steps, dims));
+    Ok(Tensor::new(tensor.element(), Dims::from_slice(dims), buffer))
+}
+
+/// Writes a block into a tensor of the same element type.
+///
+/// # Errors
+/// If the block isn't inside the tensor.
+pub(super) fn paste(tensor: &mut Tensor, offsets: &[i64], block: &Tensor) -> Result<(), Fault> {
+    use crate::Buffer::*;
+    let dims = Dims::from_slice(tensor.dims());
+    let inside = block.rank() == dims.len()
+        && (0..dims.len()).all(|d| offsets[d] >= 0 && offsets[d] + block.dims()[d] <= dims[d]);
+    if !inside {
+        return Err(Fault::invalid(format!(
+            "a part of shape {:?} at {offsets:?} isn't inside the shape {dims:?}",
+            block.dims()
+        )));
+    }
+    let steps = strides(&dims);
+    let offset: isize = offsets.iter().zip(&steps).map(|(at, step)| *at as isize * step).sum();
+    match (tensor.buffer_mut(), block.buffer()) {
+        (B8(to), B8(from)) => write(to, offset, &steps, block.dims(), from),
+        (B16(to), B16(from)) => write(to, offset, &steps, block.dims(), from),
+        (B32(to), B32(from)) => write(to, offset, &steps, block.dims(), from),
+        (B64(to), B64(from)) => write(to, offset, &steps, block.dims(), from),
+        (B128(to), B128(from)) => write(to, offset, &steps, block.dims(), from),
+        _ => return Err(Fault::invalid("parts of different element types")),
+    }
+    Ok(())
+}
+
+/// A tensor of zeros.
+pub(super) fn zeros(like: &Tensor, dims: &[i64]) -> Result<Tensor, Fault> {
+    let count = crate::tensor::element_count(dims)?;
+    let buffer = each_width!(like.buffer(), |words| {
+        let zero = words.first().map(|_| Default::default()).unwrap_or_default();
+        let mut all = vec![zero; count];
+        if words.is_empty() {
+            all.fill(Default::default());
+        }
+        all
+    });
+    Ok(Tensor::new(like.element(), Dims::from_slice(dims), buffer))
+}
+
+/// Equal parts of a tensor along a dimension.
+///
+/// # Errors
+/// If the dimension doesn't divide.
+pub(super) fn split(tensor: &Tensor, dim: usize, count: usize) -> Result<Vec<Tensor>, Fault> {
+    let size = tensor.dims().get(dim).copied().unwrap_or(0);
+    if count == 0 || size % count as i64 != 0 {
+        return Err(Fault::invalid(format!("a dimension of {size} in {count} equal parts")));
+    }
+    let mut dims = Dims::from_slice(tensor.dims());
+    dims[dim] = size / count as i64;
+    (0..count)
+        .map(|part| {
+            let mut offsets = Dims::from_elem(0, dims.len());
+            offsets[dim] = part as i64 * dims[dim];
+            cut(tensor, &offsets, &dims)
+        })
+        .collect()
+}
+
+/// Tensors one after the other along a dimension.
+///
+/// # Errors
+/// If their other dimensions differ.
+pub(super) fn join(parts: &[&Tensor], dim: usize) -> Result<Tensor, Fault> {
+    let first = *parts.first().ok_or_else(|| Fault::invalid("nothing to join"))?;
+    if dim >= first.rank() {
+        return Err(Fault::invalid(format!("there is no dimension {dim}")));
+    }
+    let mut dims = Dims::from_slice(first.dims());
+    dims[dim] = parts.iter().map(|part| part.dims().get(dim).copied().unwrap_or(0)).sum();
+    let mut joined = zeros(first, &dims)?;
+    let mut offsets = Dims::from_elem(0, dims.len());
+    for part in parts {
+        paste(&mut joined, &offsets, part)?;
+        offsets[dim] += part.dims()[dim];
+    }
+    Ok(joined)
+}

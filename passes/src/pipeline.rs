@@ -37,6 +37,19 @@ pub struct PartitionOptions {
     pub mode: SpmdMode,
     /// What prices are for.
     pub topology: Topology,
+    /// Keep the module after every pass, for verification.
+    pub keep_stages: bool,
+}
+
+/// The program after a pass.
+#[derive(Clone, Debug)]
+pub struct StageModule {
+    /// The pass.
+    pub pass: &'static str,
+    /// The program.
+    pub module: Module,
+    /// Its shapes are those of one device.
+    pub local: bool,
 }
 
 /// An argument or result of the program, before and after.
@@ -71,6 +84,8 @@ pub struct Partitioned {
     pub warnings: Vec<Diagnostic>,
     /// What each pass took.
     pub timing: Vec<(&'static str, Duration)>,
+    /// The program after each pass from `import` on, where they were to be kept.
+    pub stages: Vec<StageModule>,
 }
 
 /// Partitions the main function of a module for the devices of its mesh.
@@ -78,7 +93,12 @@ pub struct Partitioned {
 /// # Errors
 /// What the first failing pass says.
 pub fn partition(module: Module, options: &PartitionOptions) -> Result<Partitioned, Diagnostic> {
-    let mut run = Run { module, timing: Vec::new() };
+    let mut run = Run {
+        module,
+        timing: Vec::new(),
+        stages: options.keep_stages.then(Vec::new),
+        local: false,
+    };
     let stop = |stage: Stage| options.stop_after.is_some_and(|last| last <= stage);
 
     run.pass("hlo-to-stablehlo", crate::hlo_to_stablehlo::run)?;
@@ -93,6 +113,7 @@ pub fn partition(module: Module, options: &PartitionOptions) -> Result<Partition
         fallbacks: Vec::new(),
         warnings: Vec::new(),
         timing: Vec::new(),
+        stages: Vec::new(),
     };
     let Some(mesh) = crate::meshes::main_mesh(&run.module) else {
         return Err(Diagnostic::error("the program has no mesh to be partitioned over")
@@ -128,6 +149,7 @@ pub fn partition(module: Module, options: &PartitionOptions) -> Result<Partition
         run.pass("dead-code", dead_code)?;
     }
     if !stop(Stage::Collectives) {
+        run.local = true;
         run.pass("global-to-local", crate::local::run)?;
         run.pass("common-ops", crate::common_ops::run)?;
         run.pass("simplify", crate::simplify::run)?;
@@ -141,6 +163,7 @@ pub fn partition(module: Module, options: &PartitionOptions) -> Result<Partition
     }
     done.module = run.module;
     done.timing = run.timing;
+    done.stages = run.stages.unwrap_or_default();
     Ok(done)
 }
 
@@ -152,6 +175,8 @@ fn dead_code(module: &mut Module) -> Result<(), Diagnostic> {
 struct Run {
     module: Module,
     timing: Vec<(&'static str, Duration)>,
+    stages: Option<Vec<StageModule>>,
+    local: bool,
 }
 
 impl Run {
@@ -163,6 +188,11 @@ impl Run {
         let begin = Instant::now();
         let result = pass(&mut self.module);
         self.timing.push((name, begin.elapsed()));
+        if let Some(stages) =
+            self.stages.as_mut().filter(|list| name == "import" || !list.is_empty())
+        {
+            stages.push(StageModule { pass: name, module: self.module.clone(), local: self.local });
+        }
         result
     }
 }

@@ -1,71 +1,8 @@
-//! Arrays on the host, and the element types that PJRT carries.
+//! The element types that PJRT carries.
 
 use shard_ir::ElementType;
 
 use crate::error::InputError;
-
-/// An array in the host's memory: dense, row-major, in the machine's byte order.
-///
-/// A boolean takes a byte of 0 or 1. Elements of less than a byte take a byte each.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct HostArray {
-    /// The type of its elements.
-    pub element_type: ElementType,
-    /// Its dimensions, major to minor; none for a scalar.
-    pub dims: Vec<i64>,
-    /// Its elements' bytes.
-    pub bytes: Vec<u8>,
-}
-
-impl HostArray {
-    /// Makes an array.
-    ///
-    /// # Errors
-    ///
-    /// Where the bytes aren't as many as the shape takes.
-    pub fn new(
-        element_type: ElementType,
-        dims: Vec<i64>,
-        bytes: Vec<u8>,
-    ) -> Result<Self, InputError> {
-        let array = HostArray { element_type, dims, bytes };
-        array.check()?;
-        Ok(array)
-    }
-
-    /// Checks that the bytes are as many as the shape takes.
-    ///
-    /// # Errors
-    ///
-    /// Where they aren't, or where the shape isn't one that fits in memory.
-    pub fn check(&self) -> Result<(), InputError> {
-        let needed = byte_size(self.element_type, &self.dims)?;
-        if needed != self.bytes.len() {
-            return Err(InputError::Bytes {
-                shape: shape_text(self.element_type, &self.dims),
-                needed: needed as u64,
-                found: self.bytes.len() as u64,
-            });
-        }
-        Ok(())
-    }
-}
-
-/// Bytes that a dense array takes on the host.
-pub(crate) fn byte_size(element_type: ElementType, dims: &[i64]) -> Result<usize, InputError> {
-    let size = dims.iter().try_fold(element_type.storage_bytes(), |size, dim| {
-        usize::try_from(*dim).ok().and_then(|dim| size.checked_mul(dim))
-    });
-    // An allocation of more than isize::MAX bytes can't be made.
-    size.filter(|size| isize::try_from(*size).is_ok())
-        .ok_or_else(|| InputError::Shape(shape_text(element_type, dims)))
-}
-
-fn shape_text(element_type: ElementType, dims: &[i64]) -> String {
-    let mut text: String = dims.iter().map(|dim| format!("{dim}x")).collect();
-    text.push_str(element_type.mlir_name());
-    text
-}
 
 /// PJRT's number (`PJRT_Buffer_Type`) of each element type, which is the same in every version
 /// that has the type.

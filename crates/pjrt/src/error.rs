@@ -166,19 +166,9 @@ impl std::fmt::Display for ErrorCode {
 /// Arguments that don't fit.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub enum InputError {
-    /// An array's bytes don't match its shape.
-    #[error("an array of {shape} takes {needed} bytes, not {found}")]
-    Bytes {
-        /// The array's shape, such as `4x8xf32`.
-        shape: String,
-        /// Bytes that the shape takes.
-        needed: u64,
-        /// Bytes that were given.
-        found: u64,
-    },
-    /// A shape with a negative dimension or more bytes than can be addressed.
-    #[error("{0} is not a shape that fits in memory")]
-    Shape(String),
+    /// An array whose bytes and shape don't fit.
+    #[error(transparent)]
+    Array(#[from] shard_ir::HostArrayError),
     /// An element type that PJRT can't carry.
     #[error("PJRT has no buffers of element type {0}")]
     ElementType(String),

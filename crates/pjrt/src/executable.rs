@@ -4,9 +4,9 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use shard_ir::ElementType;
+use shard_ir::{ElementType, HostArray};
 
-use crate::array::{self, HostArray};
+use crate::array;
 use crate::error::{Error, InputError};
 use crate::ffi::{BufferHandle, LoadedHandle};
 use crate::hlo::{self, OptimizedModule, Shape};
@@ -72,7 +72,7 @@ impl Executable {
         }
         for (device, list) in inputs.iter().enumerate() {
             for array in list {
-                array.check()?;
+                array.check().map_err(InputError::from)?;
                 array::buffer_type(array.element_type)?;
             }
             self.check(device, list.iter().map(|array| (array.element_type, &*array.dims)))?;
@@ -219,7 +219,7 @@ fn shape(buffer: &BufferHandle) -> Result<(ElementType, Vec<i64>), Error> {
 
 fn download(buffer: &BufferHandle) -> Result<HostArray, Error> {
     let (element_type, dims) = shape(buffer)?;
-    let size = array::byte_size(element_type, &dims)?;
+    let size = HostArray::size(element_type, &dims).map_err(InputError::from)?;
     let bytes = buffer.download(dims.len(), size)?;
     Ok(HostArray { element_type, dims, bytes })
 }

@@ -61,7 +61,6 @@ mod proto;
 mod stats;
 
 pub use ahead::{AheadExecutable, Topology};
-pub use array::HostArray;
 pub use client::Client;
 pub use error::{
     ChildError, DecodeError, Error, ErrorCode, InputError, LoadError, NotFound, PluginError,
@@ -73,4 +72,5 @@ pub use hlo::{
 };
 pub use options::{CompileOptions, FlagValue, Program};
 pub use plugin::Plugin;
+pub use shard_ir::HostArray;
 pub use stats::{CostAnalysis, MemoryStats};

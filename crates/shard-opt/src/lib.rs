@@ -31,12 +31,13 @@
 pub mod peer;
 pub mod render;
 pub mod report;
+pub mod run;
 #[cfg(feature = "pjrt")]
 pub mod timing;
-#[cfg(feature = "pjrt")]
 pub mod verify;
 
 pub use shard_cost as cost;
+pub use shard_interp as interp;
 pub use shard_ir as ir;
 #[cfg(feature = "mlir")]
 pub use shard_mlir as mlir;

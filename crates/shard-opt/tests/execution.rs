@@ -69,8 +69,8 @@ fn every_collective_of_the_models_matters() {
             let (whole, partitioned) = common::partition(&text)?;
             let options = VerifyOptions::default();
             let said = |error: shard_opt::verify::VerifyError| error.to_string();
-            let prepared = Prepared::new(&partitioned, &whole, &client, &options).map_err(said)?;
-            let report = deletion::delete_collectives(&partitioned, &prepared, &client);
+            let prepared = Prepared::new(&partitioned, &whole, &*client, &options).map_err(said)?;
+            let report = deletion::delete_collectives(&partitioned, &prepared, &*client);
             let report = report.map_err(said)?;
             eprintln!(
                 "{name}: {} of {} collectives unnoticed",
@@ -149,7 +149,7 @@ fn annotations_of_gspmd_verify() {
         };
         assert_eq!(local(0), Some(16 * 64 / parts), "{x}");
         let options = VerifyOptions::default();
-        let report = shard_opt::verify::verify(&partitioned, &whole, &client, &options)
+        let report = shard_opt::verify::verify(&partitioned, &whole, &*client, &options)
             .unwrap_or_else(|error| panic!("{x}: {error}"));
         assert!(report.passed(), "{x}: {}", report.to_text(120));
         // XLA gets the same annotations.

@@ -187,7 +187,6 @@ fn columns() -> Option<usize> {
 }
 
 /// Shows what is being done in a line that the next text takes the place of, on a terminal.
-#[cfg(feature = "pjrt")]
 pub(crate) fn progress(what: &str) {
     if let Some(width) = terminal_width() {
         let text: String = what.chars().take(width.saturating_sub(1)).collect();
@@ -196,7 +195,6 @@ pub(crate) fn progress(what: &str) {
 }
 
 /// Takes the line of [`progress`] away.
-#[cfg(feature = "pjrt")]
 pub(crate) fn progress_done() {
     if terminal_width().is_some() {
         say("\x1b[K\r");

@@ -13,11 +13,11 @@ mod passes;
 #[cfg(feature = "pjrt")]
 mod plugins;
 mod report;
+mod run;
 mod shared;
 #[cfg(feature = "pjrt")]
 mod time;
 mod timing;
-#[cfg(feature = "pjrt")]
 mod verify;
 
 use std::ffi::OsString;
@@ -76,7 +76,7 @@ enum Command {
     Partition(partition::PartitionArgs),
     Report(report::ReportArgs),
     Convert(convert::ConvertArgs),
-    #[cfg(feature = "pjrt")]
+    Run(run::RunArgs),
     Verify(verify::VerifyArgs),
     #[cfg(feature = "pjrt")]
     Time(time::TimeArgs),
@@ -106,12 +106,11 @@ pub(crate) fn main() -> ExitCode {
         Some(Command::Partition(args)) => partition::run(&args),
         Some(Command::Report(args)) => report::run(&args),
         Some(Command::Convert(args)) => convert::run(&args),
-        #[cfg(feature = "pjrt")]
+        Some(Command::Run(args)) => run::run(&args),
         Some(Command::Verify(args)) => verify::run(&args),
         #[cfg(feature = "pjrt")]
         Some(Command::Time(args)) => time::run(&args),
     };
-    #[cfg(feature = "pjrt")]
     if outcome.is_err() {
         io::progress_done();
     }

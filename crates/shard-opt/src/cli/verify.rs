@@ -2,11 +2,14 @@
 
 use std::path::PathBuf;
 
-use clap::Args;
-use shard_opt::verify::{self, Prepared, VerifyOptions, deletion};
+use clap::{Args, ValueEnum};
+use shard_opt::verify::engine::{Engine, Interpreter};
+use shard_opt::verify::{self, Prepared, VerifyOptions, deletion, stages};
+#[cfg(feature = "pjrt")]
 use shard_pjrt::child::Work;
 
 use super::io::{self, InputArgs, Source};
+#[cfg(feature = "pjrt")]
 use super::plugins;
 use super::shared::{self, PartitionFlags};
 use super::timing::Timing;
@@ -14,13 +17,14 @@ use super::{Failure, Outcome};
 
 /// Runs a program whole and partitioned on the same inputs and compares every result
 ///
-/// The whole program runs on one device of the CPU plugin, the partitioned one on as many as the
-/// mesh has; every result on every device is compared with its part of the whole, bit for bit
+/// The whole program runs on one device, the partitioned one on as many as the mesh has, on the
+/// embedded interpreter or on XLA's CPU plugin; every result on every device is compared with its part of the whole, bit for bit
 /// where arithmetic is exact. A result that isn't finite, or that no input changes, fails too.
 #[derive(Debug, Args)]
 #[command(after_long_help = "Examples:\n  \
     shard-opt verify train.mlir\n  \
     shard-opt verify train.mlir --mesh=data=2,model=4 --runs=3 --seed=7\n  \
+    shard-opt verify train.mlir --stage=all\n  \
     shard-opt verify train.mlir --delete-collectives\n\n\
     Exit status: 0 every result is equal, 1 one is not, or can't be told.")]
 pub(crate) struct VerifyArgs {
@@ -38,15 +42,37 @@ pub(crate) struct VerifyArgs {
     /// How far floats may be apart, as a part of their size [default: by type, 1e-4 for f32]
     #[arg(long, value_name = "T", value_parser = read_tolerance)]
     tolerance: Option<f64>,
+    /// Execute the program after every pass, and name the first pass and op that change a value
+    #[arg(long, value_name = "WHICH", value_enum)]
+    stage: Option<StageName>,
     /// Also run the program without each of its collectives: each must be noticed
     #[arg(long)]
     delete_collectives: bool,
+    /// What executes the programs [default: interpreter; cpu where --plugin is given]
+    #[arg(long, value_name = "NAME", value_enum)]
+    backend: Option<Backend>,
     /// The CPU plugin [default: the one that tools/setup fetched]
     #[arg(long, value_name = "PATH")]
     plugin: Option<PathBuf>,
     /// The form of the findings: text on standard error, json on standard output
     #[arg(long, value_name = "text|json", default_value = "text")]
     report: shard_opt::report::Form,
+}
+
+/// The values of --stage.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum StageName {
+    /// Every stage
+    All,
+}
+
+/// The values of --backend.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Backend {
+    /// The embedded interpreter
+    Interpreter,
+    /// XLA's CPU compiler, through a PJRT plugin
+    Cpu,
 }
 
 fn read_tolerance(text: &str) -> Result<f64, String> {
@@ -57,33 +83,59 @@ fn read_tolerance(text: &str) -> Result<f64, String> {
 }
 
 pub(crate) fn run(args: &VerifyArgs) -> Outcome {
-    plugins::in_child(Work::OfMachine)?;
+    let backend = match (args.backend, &args.plugin) {
+        (Some(backend), _) => backend,
+        (None, Some(_)) => Backend::Cpu,
+        (None, None) => Backend::Interpreter,
+    };
+    if backend == Backend::Cpu {
+        go_to_child()?;
+    }
     let source = Source::read(&args.input)?;
     let module = shared::parse(&source, &mut Timing::default())?;
-    let options = args.flags.options(&source, &module)?;
+    let mut options = args.flags.options(&source, &module)?;
+    options.keep_stages = args.stage.is_some();
+    if args.stage.is_some() && backend != Backend::Interpreter {
+        let message = "--stage=all: stages are executed by the interpreter alone";
+        return Err(Failure::Usage(message.to_owned()));
+    }
     let partitioned = shard_passes::pipeline::partition(module.clone(), &options)
         .map_err(|error| source.fail(&error))?;
     source.say_all(&partitioned.warnings)?;
 
     let devices = shard_passes::meshes::main_mesh(&partitioned.whole)
         .map_or(1, |mesh| partitioned.whole.meshes[mesh].mesh.device_count());
-    let client = plugins::cpu_client(args.plugin.as_deref(), devices)?;
+    let engine: Box<dyn Engine> = match backend {
+        Backend::Interpreter => Box::new(Interpreter),
+        Backend::Cpu => cpu(args.plugin.as_deref(), devices)?,
+    };
     let checks =
         VerifyOptions { runs: args.runs as usize, seed: args.seed, tolerance: args.tolerance };
     let failed = |error: verify::VerifyError| match error {
         verify::VerifyError::Pass(diagnostic) => source.fail(&diagnostic),
+        verify::VerifyError::Run(diagnostic) => source.fail(&diagnostic),
         error => Failure::Other(error.into()),
     };
     io::progress(&format!(
-        "compiling and running the program whole and on {devices} devices, {} times ...",
+        "running the program whole and on {devices} devices, {} times ...",
         args.runs
     ));
     let json = args.report == shard_opt::report::Form::Json;
     let width = io::table_width().unwrap_or(120);
-    let passed = if args.delete_collectives {
-        let prepared = Prepared::new(&partitioned, &module, &client, &checks).map_err(failed)?;
+    let passed = if args.stage.is_some() {
+        let prepared = Prepared::new(&partitioned, &module, &*engine, &checks).map_err(failed)?;
+        let report = stages::check_stages(&prepared, &partitioned.stages).map_err(failed)?;
+        if json {
+            io::write_result(None, report.to_json())?;
+        } else {
+            io::progress_done();
+            io::say(&report.to_text(width));
+        }
+        report.passed()
+    } else if args.delete_collectives {
+        let prepared = Prepared::new(&partitioned, &module, &*engine, &checks).map_err(failed)?;
         let report =
-            deletion::delete_collectives(&partitioned, &prepared, &client).map_err(failed)?;
+            deletion::delete_collectives(&partitioned, &prepared, &*engine).map_err(failed)?;
         if json {
             io::write_result(None, report.to_json())?;
         } else {
@@ -93,7 +145,7 @@ pub(crate) fn run(args: &VerifyArgs) -> Outcome {
         }
         report.passed()
     } else {
-        let report = verify::verify(&partitioned, &module, &client, &checks).map_err(failed)?;
+        let report = verify::verify(&partitioned, &module, &*engine, &checks).map_err(failed)?;
         if json {
             io::write_result(None, report.to_json())?;
         } else {
@@ -103,4 +155,24 @@ pub(crate) fn run(args: &VerifyArgs) -> Outcome {
         report.passed()
     };
     if passed { Ok(()) } else { Err(Failure::Said) }
+}
+
+#[cfg(feature = "pjrt")]
+fn go_to_child() -> Outcome {
+    plugins::in_child(Work::OfMachine)
+}
+
+#[cfg(feature = "pjrt")]
+fn cpu(plugin: Option<&std::path::Path>, devices: u64) -> Result<Box<dyn Engine>, Failure> {
+    Ok(Box::new(plugins::cpu_client(plugin, devices)?))
+}
+
+#[cfg(not(feature = "pjrt"))]
+fn go_to_child() -> Outcome {
+    Ok(())
+}
+
+#[cfg(not(feature = "pjrt"))]
+fn cpu(_: Option<&std::path::Path>, _: u64) -> Result<Box<dyn Engine>, Failure> {
+    Err(Failure::Usage("--backend=cpu: this build has no plugins (feature pjrt)".to_owned()))
 }

@@ -1,7 +1,6 @@
 //! Comparing what a device has with its part of what was expected.
 
-use shard_ir::{ElementType, NumberKind};
-use shard_pjrt::HostArray;
+use shard_ir::{ElementType, HostArray, NumberKind};
 
 use super::elements;
 use super::report::Mismatch;
@@ -12,21 +11,23 @@ use super::shards::{self, Part};
 pub(super) enum Rule {
     /// Bit for bit.
     Exact,
-    /// |a - b| is at most `tolerance` times |b| + `rms`.
+    /// |a - b| is at most `tolerance` times |b| + `rms`, and `noise`.
     Within {
         /// The part.
         tolerance: f64,
         /// Root mean square of what is expected.
         rms: f64,
+        /// What rounding errors inside the program do to the result.
+        noise: f64,
     },
 }
 
 impl Rule {
     /// The rule for an expected array.
-    pub fn of(expected: &HostArray, tolerance: Option<f64>) -> Rule {
+    pub fn of(expected: &HostArray, tolerance: Option<f64>, noise: f64) -> Rule {
         match tolerance {
             None => Rule::Exact,
-            Some(tolerance) => Rule::Within { tolerance, rms: rms(expected) },
+            Some(tolerance) => Rule::Within { tolerance, rms: rms(expected), noise },
         }
     }
 }
@@ -95,14 +96,14 @@ fn error(element: ElementType, want: &[u8], have: &[u8], rule: Rule) -> f64 {
     if want == have {
         return 0.0;
     }
-    let Rule::Within { tolerance, rms } = rule else { return f64::INFINITY };
+    let Rule::Within { tolerance, rms, noise } = rule else { return f64::INFINITY };
     let (want, have) = (elements::parts(element, want), elements::parts(element, have));
     if want == have || want.iter().zip(&have).all(|(a, b)| a == b || a.is_nan() && b.is_nan()) {
         return 0.0;
     }
     let size = want[0].hypot(want[1]);
     let error = (have[0] - want[0]).hypot(have[1] - want[1]);
-    let allowed = tolerance * (size + rms);
+    let allowed = tolerance * (size + rms) + noise;
     match error / allowed {
         ratio if ratio.is_finite() => ratio,
         _ => f64::INFINITY,
@@ -120,6 +121,24 @@ fn rms(array: &HostArray) -> f64 {
         }
     });
     if count == 0 { 0.0 } else { (sum / count as f64).sqrt() }
+}
+
+/// The largest difference between elements of two arrays of numbers; what isn't finite in both is
+/// left out.
+pub(super) fn distance(a: &HostArray, b: &HostArray) -> f64 {
+    let mut numbers = Vec::new();
+    for_each_number(a, |parts| numbers.push(parts));
+    let (mut at, mut most) = (0, 0.0f64);
+    for_each_number(b, |[real, imaginary]| {
+        if let Some([other, other_imaginary]) = numbers.get(at) {
+            let distance = (real - other).hypot(imaginary - other_imaginary);
+            if distance.is_finite() {
+                most = most.max(distance);
+            }
+        }
+        at += 1;
+    });
+    most
 }
 
 /// The part of the elements that is finite; 1 for types that have nothing else.
@@ -155,7 +174,7 @@ mod tests {
         let expected = floats(expected);
         let dims = expected.dims.clone();
         let part = Part { offsets: vec![0], shape: dims.clone(), inside: dims };
-        let rule = Rule::of(&expected, tolerance);
+        let rule = Rule::of(&expected, tolerance, 0.0);
         let mut sum = Found::default();
         compare(&expected, &floats(have), &part, rule, Place { run: 0, device: 3 }, &mut sum);
         sum

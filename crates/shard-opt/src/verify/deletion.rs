@@ -5,12 +5,12 @@
 //! superfluous, or the check is blind where it matters.
 
 use serde::Serialize;
-use shard_ir::{ElementType, Module};
+use shard_ir::{ElementType, HostArray, Module};
 use shard_passes::pipeline::{Partitioned, provenance};
 use shard_passes::switch_collectives;
-use shard_pjrt::{Client, HostArray};
 
-use super::{Prepared, VerifyError, VerifyReport, compile};
+use super::engine::Engine;
+use super::{Prepared, VerifyError, VerifyReport};
 use crate::report::table::{Align, Table};
 
 /// A collective and what became of the program without it.
@@ -93,19 +93,19 @@ impl DeletionReport {
 pub fn delete_collectives(
     partitioned: &Partitioned,
     prepared: &Prepared,
-    client: &Client,
+    engine: &dyn Engine,
 ) -> Result<DeletionReport, VerifyError> {
     let mut module = partitioned.module.clone();
     let ops = switch_collectives::run(&mut module).map_err(VerifyError::Pass)?;
-    let executable = compile(client, &module, "compiling the program with switches")?;
-    let with_all = prepared.check(&executable, &[number(switch_collectives::NONE)])?;
+    let loaded = engine.load(&module, "compiling the program with switches")?;
+    let with_all = prepared.check(&*loaded, &[number(switch_collectives::NONE)])?;
     let mut deleted = Vec::with_capacity(ops.len());
     for (index, op) in ops.into_iter().enumerate() {
         let off = [number(index as i32)];
-        let noticed = prepared.differs(&executable, &off)?;
+        let noticed = prepared.differs(&*loaded, &off)?;
         let change = match noticed {
             true => None,
-            false => Some(change(&with_all, &prepared.check(&executable, &off)?)),
+            false => Some(change(&with_all, &prepared.check(&*loaded, &off)?)),
         };
         let (reason, place) = provenance(&module, module.op(op).loc);
         deleted.push(Deleted {

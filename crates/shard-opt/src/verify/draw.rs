@@ -1,8 +1,7 @@
 //! Inputs: deterministic by seed, and such that results stay alive.
 
 use fastrand::Rng;
-use shard_ir::{Module, NumberKind, TensorType};
-use shard_pjrt::HostArray;
+use shard_ir::{HostArray, Module, NumberKind, TensorType};
 
 use super::VerifyError;
 use super::elements;
@@ -102,10 +101,7 @@ fn draw(ty: &TensorType, role: &Role, scales: Scales, rng: &mut Rng) -> HostArra
             }
         }
         NumberKind::Complex => {
-            let part = match element {
-                shard_ir::ElementType::C128 => shard_ir::ElementType::F64,
-                _ => shard_ir::ElementType::F32,
-            };
+            let part = elements::part_of(element);
             for _ in 0..2 * count {
                 elements::push_float(part, size * normal(rng), &mut bytes);
             }

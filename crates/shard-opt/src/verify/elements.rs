@@ -1,93 +1,6 @@
 //! Elements of tensors as numbers, of every type that programs have.
 
-use half::{bf16, f16};
-use shard_ir::{ElementType, NumberKind};
-
-/// The layout of a float of at most a byte.
-struct Small {
-    exponent: u32,
-    mantissa: u32,
-    bias: i32,
-    /// What the largest exponent means.
-    top: Top,
-    signed: bool,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Top {
-    /// Infinities and NaN, as IEEE has them.
-    Ieee,
-    /// Numbers; all bits set is NaN.
-    OneNan,
-    /// Numbers; the negative zero is NaN.
-    NanIsNegativeZero,
-    /// Numbers only.
-    Numbers,
-}
-
-fn small(element: ElementType) -> Option<Small> {
-    use ElementType::*;
-    let (exponent, mantissa, bias, top) = match element {
-        F4E2M1FN => (2, 1, 1, Top::Numbers),
-        F6E2M3FN => (2, 3, 1, Top::Numbers),
-        F6E3M2FN => (3, 2, 3, Top::Numbers),
-        F8E3M4 => (3, 4, 3, Top::Ieee),
-        F8E4M3 => (4, 3, 7, Top::Ieee),
-        F8E4M3FN => (4, 3, 7, Top::OneNan),
-        F8E4M3FNUZ => (4, 3, 8, Top::NanIsNegativeZero),
-        F8E4M3B11FNUZ => (4, 3, 11, Top::NanIsNegativeZero),
-        F8E5M2 => (5, 2, 15, Top::Ieee),
-        F8E5M2FNUZ => (5, 2, 16, Top::NanIsNegativeZero),
-        F8E8M0FNU => (8, 0, 127, Top::OneNan),
-        _ => return None,
-    };
-    Some(Small { exponent, mantissa, bias, top, signed: element != F8E8M0FNU })
-}
-
-impl Small {
-    fn decode(&self, bits: u8) -> f64 {
-        let bits = u32::from(bits);
-        let (e_mask, m_mask) = ((1 << self.exponent) - 1, (1 << self.mantissa) - 1);
-        let mantissa = bits & m_mask;
-        let exponent = bits >> self.mantissa & e_mask;
-        let sign_bit = bits >> (self.mantissa + self.exponent) & 1;
-        let negative = self.signed && sign_bit == 1;
-        match self.top {
-            Top::Ieee if exponent == e_mask => {
-                let size = if mantissa == 0 { f64::INFINITY } else { f64::NAN };
-                return if negative { -size } else { size };
-            }
-            Top::OneNan if exponent == e_mask && mantissa == m_mask => return f64::NAN,
-            Top::NanIsNegativeZero if negative && exponent == 0 && mantissa == 0 => {
-                return f64::NAN;
-            }
-            _ => {}
-        }
-        let scale = f64::from(1u32 << self.mantissa);
-        let fraction = f64::from(mantissa) / scale;
-        let size = if exponent == 0 && self.signed {
-            fraction * 2f64.powi(1 - self.bias)
-        } else {
-            (1.0 + fraction) * 2f64.powi(exponent as i32 - self.bias)
-        };
-        if negative { -size } else { size }
-    }
-
-    /// The bits of the nearest number that is finite.
-    fn encode(&self, value: f64) -> u8 {
-        let bits = u32::from(self.signed) + self.exponent + self.mantissa;
-        let all = 0..=((1u32 << bits) - 1) as u8;
-        let distance = |bits: &u8| {
-            let distance = (self.decode(*bits) - value).abs();
-            if distance.is_finite() { distance } else { f64::MAX }
-        };
-        all.min_by(|a, b| distance(a).total_cmp(&distance(b))).unwrap_or(0)
-    }
-
-    fn nan(&self) -> u8 {
-        (0..=u8::MAX).find(|bits| self.decode(*bits).is_nan()).unwrap_or(0)
-    }
-}
+use shard_ir::{ElementType, NumberKind, float as bits};
 
 fn array<const N: usize>(bytes: &[u8]) -> [u8; N] {
     let mut out = [0; N];
@@ -98,31 +11,16 @@ fn array<const N: usize>(bytes: &[u8]) -> [u8; N] {
 
 /// The value of one element of a float type.
 pub fn float(element: ElementType, bytes: &[u8]) -> f64 {
-    match element {
-        ElementType::F64 => f64::from_le_bytes(array(bytes)),
-        ElementType::F32 | ElementType::TF32 => f32::from_le_bytes(array(bytes)).into(),
-        ElementType::BF16 => bf16::from_le_bytes(array(bytes)).into(),
-        ElementType::F16 => f16::from_le_bytes(array(bytes)).into(),
-        _ => match (small(element), bytes.first()) {
-            (Some(small), Some(&bits)) => small.decode(bits),
-            _ => f64::NAN,
-        },
-    }
+    bits::to_f64(u64::from_le_bytes(array(bytes)), element)
 }
 
 /// The real and imaginary part of one element of a float or complex type.
 pub fn parts(element: ElementType, bytes: &[u8]) -> [f64; 2] {
-    match element {
-        ElementType::C64 => {
-            let (real, imaginary) = bytes.split_at(bytes.len() / 2);
-            [float(ElementType::F32, real), float(ElementType::F32, imaginary)]
-        }
-        ElementType::C128 => {
-            let (real, imaginary) = bytes.split_at(bytes.len() / 2);
-            [float(ElementType::F64, real), float(ElementType::F64, imaginary)]
-        }
-        _ => [float(element, bytes), 0.0],
+    if element.kind() != NumberKind::Complex {
+        return [float(element, bytes), 0.0];
     }
+    let (real, imaginary) = bytes.split_at(bytes.len() / 2);
+    [float(part_of(element), real), float(part_of(element), imaginary)]
 }
 
 /// The value of one element of an integer or boolean type.
@@ -160,13 +58,8 @@ fn shortest(element: ElementType, value: f64) -> String {
 
 /// Appends the bytes of a number, as near as the type has it.
 pub fn push_float(element: ElementType, value: f64, out: &mut Vec<u8>) {
-    match element {
-        ElementType::F64 => out.extend(value.to_le_bytes()),
-        ElementType::F32 | ElementType::TF32 => out.extend((value as f32).to_le_bytes()),
-        ElementType::BF16 => out.extend(bf16::from_f64(value).to_le_bytes()),
-        ElementType::F16 => out.extend(f16::from_f64(value).to_le_bytes()),
-        _ => out.push(small(element).map_or(0, |small| small.encode(value))),
-    }
+    let bits = bits::from_f64(value, element);
+    out.extend(&bits.to_le_bytes()[..element.storage_bytes()]);
 }
 
 /// Appends the low bytes of an integer.
@@ -179,28 +72,28 @@ pub fn push_integer(element: ElementType, value: i128, out: &mut Vec<u8>) {
 /// The bytes of an element that spoils whatever is computed from it: NaN, the largest integer,
 /// `true`.
 pub fn poison(element: ElementType) -> Vec<u8> {
-    match element {
-        ElementType::F64 => f64::NAN.to_le_bytes().to_vec(),
-        ElementType::F32 | ElementType::TF32 => f32::NAN.to_le_bytes().to_vec(),
-        ElementType::BF16 => bf16::NAN.to_le_bytes().to_vec(),
-        ElementType::F16 => f16::NAN.to_le_bytes().to_vec(),
-        ElementType::C64 => [f32::NAN.to_le_bytes(); 2].concat(),
-        ElementType::C128 => [f64::NAN.to_le_bytes(); 2].concat(),
-        _ => match element.kind() {
-            NumberKind::Float => vec![small(element).map_or(0, |small| small.nan())],
-            NumberKind::Bool => vec![1],
-            _ => {
-                let bits = element.bits().min(64);
-                let most = match element.kind() {
-                    NumberKind::Signed => (1i128 << (bits - 1)) - 1,
-                    _ => (1i128 << bits) - 1,
-                };
-                let mut bytes = Vec::new();
-                push_integer(element, most, &mut bytes);
-                bytes
+    let mut bytes = Vec::new();
+    match element.kind() {
+        NumberKind::Float => push_float(element, f64::NAN, &mut bytes),
+        NumberKind::Complex => {
+            for part in [f64::NAN; 2] {
+                push_float(part_of(element), part, &mut bytes);
             }
-        },
+        }
+        NumberKind::Bool => bytes.push(1),
+        NumberKind::Signed => {
+            push_integer(element, (1i128 << (element.bits().min(64) - 1)) - 1, &mut bytes);
+        }
+        NumberKind::Unsigned | NumberKind::Quantized => {
+            push_integer(element, (1i128 << element.bits().min(64)) - 1, &mut bytes);
+        }
     }
+    bytes
+}
+
+/// The type of the real and the imaginary part of a complex type.
+pub fn part_of(element: ElementType) -> ElementType {
+    if element == ElementType::C128 { ElementType::F64 } else { ElementType::F32 }
 }
 
 /// How far two computations of one number may be apart, as a part of its size, where sums are

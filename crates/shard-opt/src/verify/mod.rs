@@ -11,22 +11,28 @@ mod compare;
 pub mod deletion;
 mod draw;
 pub mod elements;
+pub mod engine;
 mod partial;
+#[cfg(feature = "pjrt")]
+mod plugin;
+#[cfg(feature = "pjrt")]
 mod reference;
 mod report;
 pub mod roles;
 mod shards;
+pub mod stages;
 
 use shard_ir::sharding::{Mesh, TensorSharding};
-use shard_ir::{Attr, Diagnostic, Module};
+use shard_ir::{Diagnostic, HostArray, Module};
 use shard_passes::pipeline::{InterfaceValue, Partitioned};
-use shard_pjrt::{Client, CompileOptions, Executable, HostArray, Program};
-use shard_text::PrintOptions;
 
+#[cfg(feature = "pjrt")]
+pub use plugin::compile_options;
 pub use report::{Mismatch, ResultReport, Status, VerifyReport};
 
 use compare::{Found, Place, Rule};
 use draw::Scales;
+use engine::{Engine, Loaded, Whole};
 use shards::Part;
 
 /// How to check.
@@ -50,6 +56,7 @@ impl Default for VerifyOptions {
 #[derive(Debug, thiserror::Error)]
 pub enum VerifyError {
     /// The plugin fails.
+    #[cfg(feature = "pjrt")]
     #[error("{stage}: {error}")]
     Plugin {
         /// What was being done.
@@ -61,6 +68,9 @@ pub enum VerifyError {
     /// A pass fails.
     #[error("{0}")]
     Pass(Diagnostic),
+    /// The interpreter can't execute the program.
+    #[error("{0}")]
+    Run(Box<Diagnostic>),
     /// The program has no mesh.
     #[error("the partitioned program has no mesh")]
     Mesh,
@@ -93,6 +103,7 @@ pub enum VerifyError {
     },
 }
 
+#[cfg(feature = "pjrt")]
 impl VerifyError {
     fn plugin(stage: &'static str) -> impl Fn(shard_pjrt::Error) -> VerifyError {
         move |error| VerifyError::Plugin { stage, error }
@@ -102,7 +113,7 @@ impl VerifyError {
 /// Runs the whole and the partitioned program on the same inputs and compares every result on
 /// every device.
 ///
-/// `whole` is the program as it was read; `client` has as many devices as the mesh, or more.
+/// `whole` is the program as it was read; `engine` executes both.
 ///
 /// # Errors
 /// If one of the programs can't be compiled or run. That results differ is no error: see
@@ -110,22 +121,26 @@ impl VerifyError {
 pub fn verify(
     partitioned: &Partitioned,
     whole: &Module,
-    client: &Client,
+    engine: &dyn Engine,
     options: &VerifyOptions,
 ) -> Result<VerifyReport, VerifyError> {
-    let prepared = Prepared::new(partitioned, whole, client, options)?;
-    let executable = compile(client, &partitioned.module, "compiling the partitioned program")?;
-    prepared.check(&executable, &[])
+    let prepared = Prepared::new(partitioned, whole, engine, options)?;
+    let loaded = engine.load(&partitioned.module, "compiling the partitioned program")?;
+    prepared.check(&*loaded, &[])
 }
 
 /// Inputs and what the whole program makes of them, to check partitioned programs against.
 #[derive(Debug)]
 pub struct Prepared {
     devices: usize,
+    /// For each run, the arguments of the whole program.
+    globals: Vec<Vec<HostArray>>,
     /// For each run, each device's arguments.
     inputs: Vec<Vec<Vec<HostArray>>>,
     /// For each run, the results.
     expected: Vec<Vec<HostArray>>,
+    /// For each run and result, what rounding errors inside the program do to it.
+    noise: Vec<Vec<f64>>,
     /// For each result, each device's part.
     parts: Vec<Vec<Part>>,
     /// The results that are partial, with their shardings.
@@ -147,35 +162,43 @@ impl Prepared {
     pub fn new(
         partitioned: &Partitioned,
         whole: &Module,
-        client: &Client,
+        engine: &dyn Engine,
         options: &VerifyOptions,
     ) -> Result<Prepared, VerifyError> {
         let mesh = mesh_of(partitioned)?;
         let devices = usize::try_from(mesh.device_count()).unwrap_or(usize::MAX);
-        if devices > client.device_count() {
-            return Err(VerifyError::Devices { needed: devices, found: client.device_count() });
+        if let Some(found) = engine.most_devices().filter(|found| devices > *found) {
+            return Err(VerifyError::Devices { needed: devices, found });
         }
         let mut inlined = whole.clone();
         shard_passes::inline_calls::run(&mut inlined).map_err(VerifyError::Pass)?;
         let roles = roles::roles(&inlined);
 
-        let reference = reference::Reference::new(partitioned, whole, &mesh, client)?;
+        let reference = engine.whole(partitioned, whole, &mesh)?;
         let runs = options.runs.max(1);
-        let (mut inputs, mut expected) = (Vec::new(), Vec::new());
+        let (mut globals, mut inputs, mut expected) = (Vec::new(), Vec::new(), Vec::new());
+        let mut noise = Vec::new();
         for run in 0..runs {
-            let globals = draw::arguments(
+            let whole = draw::arguments(
                 &inlined,
                 &roles,
                 seed_of(options.seed, run),
                 Scales::of_run(run, &roles),
             )?;
-            expected.push(reference.run(&globals)?);
-            inputs.push(cut(partitioned, &mesh, devices, &globals)?);
+            let results = reference.run(&whole)?;
+            noise.push(noise_of(&*reference, &whole, &results)?);
+            expected.push(results);
+            inputs.push(cut(partitioned, &mesh, devices, &whole)?);
+            globals.push(whole);
         }
         // Draws until every result has changed once; some depend on little.
         let mut extra: Vec<Vec<HostArray>> = Vec::new();
         let changed = |index: usize, extra: &[Vec<HostArray>]| {
             let first = &expected[0][index];
+            // There is nothing in it that could change.
+            if first.bytes.is_empty() {
+                return true;
+            }
             expected[1..].iter().chain(extra).any(|results| results[index] != *first)
         };
         let count = expected[0].len();
@@ -221,14 +244,21 @@ impl Prepared {
             devices,
             partial: partitioned.results.iter().filter_map(unreduced).collect(),
             mesh,
+            globals,
             inputs,
             expected,
+            noise,
             parts,
             tolerances,
             blank,
             reference: reference.name(),
             seed: options.seed,
         })
+    }
+
+    /// How a result of a run is compared.
+    fn rule(&self, run: usize, index: usize) -> Rule {
+        Rule::of(&self.expected[run][index], self.tolerances[index], self.noise[run][index])
     }
 
     /// Devices that the program runs on.
@@ -243,12 +273,12 @@ impl Prepared {
     /// If the program can't be run.
     pub fn check(
         &self,
-        executable: &Executable,
+        loaded: &dyn Loaded,
         further: &[HostArray],
     ) -> Result<VerifyReport, VerifyError> {
         let mut found: Vec<Found> = self.blank.iter().map(|_| Found::default()).collect();
         for run in 0..self.inputs.len() {
-            self.check_run(executable, further, run, &mut found)?;
+            self.check_run(loaded, further, run, &mut found)?;
         }
         Ok(self.report(found))
     }
@@ -258,14 +288,10 @@ impl Prepared {
     ///
     /// # Errors
     /// As [`Prepared::check`].
-    pub fn differs(
-        &self,
-        executable: &Executable,
-        further: &[HostArray],
-    ) -> Result<bool, VerifyError> {
+    pub fn differs(&self, loaded: &dyn Loaded, further: &[HostArray]) -> Result<bool, VerifyError> {
         for run in 0..self.inputs.len() {
             let mut found: Vec<Found> = self.blank.iter().map(|_| Found::default()).collect();
-            self.check_run(executable, further, run, &mut found)?;
+            self.check_run(loaded, further, run, &mut found)?;
             if found.iter().any(|found| found.differing > 0) {
                 return Ok(true);
             }
@@ -275,7 +301,7 @@ impl Prepared {
 
     fn check_run(
         &self,
-        executable: &Executable,
+        loaded: &dyn Loaded,
         further: &[HostArray],
         run: usize,
         found: &mut [Found],
@@ -284,14 +310,12 @@ impl Prepared {
         for list in &mut inputs {
             list.extend_from_slice(further);
         }
-        let mut lists = executable
-            .execute(&inputs)
-            .map_err(VerifyError::plugin("running the partitioned program"))?;
+        let mut lists = loaded.execute(&inputs)?;
         for (index, sharding) in &self.partial {
             partial::complete(&mut lists, *index, sharding, &self.mesh);
         }
         for (index, expected) in self.expected[run].iter().enumerate() {
-            let rule = Rule::of(expected, self.tolerances[index]);
+            let rule = self.rule(run, index);
             for (device, list) in lists.iter().enumerate() {
                 let part = &self.parts[index][device];
                 let array = list.get(index).filter(|array| {
@@ -339,6 +363,29 @@ impl Prepared {
             results,
         }
     }
+}
+
+/// What rounding errors inside a program do to its results: 0 where that can't be told.
+///
+/// Sums in another order have other rounding errors, each of about the size of the last place of
+/// what is added. The program is run a few times with errors of that size put in; what they change
+/// of a result, some of it by cancellation, is what another order may change.
+fn noise_of(
+    reference: &dyn Whole,
+    globals: &[HostArray],
+    results: &[HostArray],
+) -> Result<Vec<f64>, VerifyError> {
+    const RUNS: u64 = 2;
+    /// How much larger the errors of another order may be than those put in.
+    const MARGIN: f64 = 8.0;
+    let mut noise = vec![0.0f64; results.len()];
+    for seed in 1..=RUNS {
+        let Some(changed) = reference.run_jittered(globals, seed)? else { break };
+        for ((noise, result), changed) in noise.iter_mut().zip(results).zip(&changed) {
+            *noise = noise.max(MARGIN * compare::distance(result, changed));
+        }
+    }
+    Ok(noise)
 }
 
 /// Further inputs that are tried on results that haven't changed.
@@ -420,6 +467,17 @@ pub fn draw_arguments(module: &Module, seed: u64) -> Result<Vec<HostArray>, Veri
     draw::arguments(&inlined, &roles::roles(&inlined), seed_of(seed, 0), Scales::ONE)
 }
 
+/// A device's part of an array; padding is poison. `None` if the sharding doesn't fit.
+pub fn device_part(
+    array: &HostArray,
+    sharding: &TensorSharding,
+    mesh: &Mesh,
+    device: u64,
+) -> Option<HostArray> {
+    let part = shards::part(Some(sharding), mesh, device, &array.dims)?;
+    Some(partial::part(shards::cut(array, &part), Some(sharding), mesh, device))
+}
+
 /// Every device's part of the arguments of a partitioned program; padding is poison.
 ///
 /// # Errors
@@ -431,31 +489,4 @@ pub fn cut_arguments(
     let mesh = mesh_of(partitioned)?;
     let devices = usize::try_from(mesh.device_count()).unwrap_or(usize::MAX);
     cut(partitioned, &mesh, devices, globals)
-}
-
-/// The options with which a partitioned program is compiled: it says itself whether its devices
-/// are partitions or replicas.
-pub fn compile_options(module: &Module) -> CompileOptions {
-    let count = |name: &str| match module.attr(module.attrs, name) {
-        Some(Attr::Int(count, _)) => usize::try_from(*count).unwrap_or(1).max(1),
-        _ => 1,
-    };
-    match (count("mhlo.num_partitions"), count("mhlo.num_replicas")) {
-        (1, replicas) => CompileOptions::replicas(replicas),
-        (partitions, replicas) => {
-            CompileOptions { num_replicas: replicas, ..CompileOptions::partitions(partitions) }
-        }
-    }
-}
-
-/// Prints and compiles a partitioned program.
-pub(crate) fn compile(
-    client: &Client,
-    module: &Module,
-    stage: &'static str,
-) -> Result<Executable, VerifyError> {
-    let text = shard_text::print(module, &PrintOptions::default());
-    client
-        .compile(&Program::Mlir(&text), &compile_options(module))
-        .map_err(VerifyError::plugin(stage))
 }

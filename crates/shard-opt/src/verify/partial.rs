@@ -1,11 +1,11 @@
 //! Arguments and results that are partial along some axes: devices hold parts whose combination is
 //! the value.
 
+use shard_ir::HostArray;
 use std::collections::BTreeMap;
 
 use shard_ir::NumberKind;
 use shard_ir::sharding::{Combiner, Mesh, TensorSharding, axes, digits};
-use shard_pjrt::HostArray;
 
 use super::elements;
 

@@ -1,13 +1,14 @@
 //! What a partitioned program is checked against.
 
-use shard_ir::Module;
 use shard_ir::sharding::Mesh;
+use shard_ir::{HostArray, Module};
 use shard_passes::pipeline::Partitioned;
-use shard_pjrt::{Client, CompileOptions, Executable, HostArray, Program};
+use shard_pjrt::{Client, CompileOptions, Executable, Program};
 use shard_text::PrintOptions;
 
 use crate::peer;
 
+use super::engine::Whole;
 use super::{VerifyError, cut, parts_of, shards};
 
 /// The whole program, ready to run.
@@ -44,9 +45,10 @@ impl<'p> Reference<'p> {
             Reference::Whole(executable)
         })
     }
+}
 
-    /// What it is, in words.
-    pub fn name(&self) -> &'static str {
+impl Whole for Reference<'_> {
+    fn name(&self) -> &'static str {
         match self {
             Reference::Whole(_) => "the whole program on one device",
             Reference::Xla { .. } => {
@@ -56,18 +58,18 @@ impl<'p> Reference<'p> {
         }
     }
 
-    /// Runs it once; the results are whole.
-    pub fn run(&self, globals: &[HostArray]) -> Result<Vec<HostArray>, VerifyError> {
+    fn run(&self, globals: &[HostArray]) -> Result<Vec<HostArray>, VerifyError> {
         let failed = VerifyError::plugin("running the whole program");
         match self {
             Reference::Whole(executable) => {
-                let mut lists = executable.execute(&[globals.to_vec()]).map_err(failed)?;
+                let mut lists =
+                    Executable::execute(executable, &[globals.to_vec()]).map_err(failed)?;
                 Ok(lists.pop().unwrap_or_default())
             }
             Reference::Xla { executable, partitioned, mesh } => {
                 let devices = executable.device_count();
                 let inputs = cut(partitioned, mesh, devices, globals)?;
-                let lists = executable.execute(&inputs).map_err(failed)?;
+                let lists = Executable::execute(executable, &inputs).map_err(failed)?;
                 join(partitioned, mesh, &lists)
             }
         }

@@ -1,9 +1,9 @@
 //! What a check found, as data and as text.
 
+use shard_ir::HostArray;
 use std::fmt::Write;
 
 use serde::Serialize;
-use shard_pjrt::HostArray;
 
 use crate::report::table::{Align, Table};
 

@@ -1,7 +1,7 @@
 //! Global arrays and the parts of them that devices hold.
 
+use shard_ir::HostArray;
 use shard_ir::sharding::{Mesh, TensorSharding};
-use shard_pjrt::HostArray;
 
 use super::elements;
 
@@ -103,6 +103,7 @@ pub(super) fn cut(array: &HostArray, part: &Part) -> HostArray {
 }
 
 /// Writes a device's part back into the whole array.
+#[cfg(any(test, feature = "pjrt"))]
 pub(super) fn paste(array: &mut HostArray, part: &Part, shard: &HostArray) {
     let width = array.element_type.storage_bytes();
     for_each_inside(&part.inside, |index| {
@@ -117,7 +118,7 @@ pub(super) fn paste(array: &mut HostArray, part: &Part, shard: &HostArray) {
 mod tests {
     use super::*;
     use shard_ir::sharding::parse_sharding;
-    use shard_ir::{ElementType, MeshId};
+    use shard_ir::{ElementType, HostArray, MeshId};
 
     fn bytes(dims: &[i64]) -> HostArray {
         let count: i64 = dims.iter().product();

@@ -1,0 +1,250 @@
+//! What executes programs: the interpreter, or a plugin.
+
+use std::sync::{Mutex, PoisonError};
+
+use shard_interp::{Buffer, Machine, RunError, RunOptions, Tensor, Value, Watch};
+use shard_ir::sharding::Mesh;
+use shard_ir::{Attr, Diagnostic, HostArray, Module, OpId};
+use shard_passes::pipeline::Partitioned;
+
+use super::VerifyError;
+
+/// What executes programs.
+pub trait Engine {
+    /// The most devices that a program may have; `None` if there is no limit.
+    fn most_devices(&self) -> Option<usize>;
+
+    /// The whole program, ready to run on global arrays.
+    ///
+    /// # Errors
+    /// If it can't be made ready.
+    fn whole<'e>(
+        &'e self,
+        partitioned: &'e Partitioned,
+        whole: &Module,
+        mesh: &Mesh,
+    ) -> Result<Box<dyn Whole + 'e>, VerifyError>;
+
+    /// A program that each device runs, ready to run; `stage` says which in words.
+    ///
+    /// # Errors
+    /// If it can't be made ready.
+    fn load<'e>(
+        &'e self,
+        module: &Module,
+        stage: &'static str,
+    ) -> Result<Box<dyn Loaded + 'e>, VerifyError>;
+}
+
+/// A program that is ready to run.
+pub trait Loaded {
+    /// Runs it: each device's arguments to each device's results.
+    ///
+    /// # Errors
+    /// If it can't be run.
+    fn execute(&self, inputs: &[Vec<HostArray>]) -> Result<Vec<Vec<HostArray>>, VerifyError>;
+}
+
+/// A whole program that is ready to run.
+pub trait Whole {
+    /// What it is, in words.
+    fn name(&self) -> &'static str;
+
+    /// Runs it once; arguments and results are whole.
+    ///
+    /// # Errors
+    /// If it can't be run.
+    fn run(&self, globals: &[HostArray]) -> Result<Vec<HostArray>, VerifyError>;
+
+    /// Runs it with rounding errors on purpose, to see how much they change; `None` if it can't.
+    ///
+    /// # Errors
+    /// If it can't be run.
+    fn run_jittered(
+        &self,
+        _globals: &[HostArray],
+        _seed: u64,
+    ) -> Result<Option<Vec<HostArray>>, VerifyError> {
+        Ok(None)
+    }
+}
+
+/// The embedded interpreter.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Interpreter;
+
+impl Interpreter {
+    /// A program on so many replicas and partitions, whatever it states.
+    pub(super) fn load_on(
+        &self,
+        module: &Module,
+        (replicas, partitions): (usize, usize),
+    ) -> impl Loaded {
+        Program { module: module.clone(), replicas, partitions }
+    }
+}
+
+impl Engine for Interpreter {
+    fn most_devices(&self) -> Option<usize> {
+        None
+    }
+
+    fn whole<'e>(
+        &'e self,
+        _: &'e Partitioned,
+        whole: &Module,
+        mesh: &Mesh,
+    ) -> Result<Box<dyn Whole + 'e>, VerifyError> {
+        // As it was read, but for annotations in other forms, which stand for parts of its meaning.
+        let mut module = whole.clone();
+        let options = shard_passes::import::ImportOptions {
+            mesh: shard_passes::meshes::main_mesh(whole).is_none().then(|| mesh.clone()),
+            ..Default::default()
+        };
+        shard_passes::sdy_round_trip::import(&mut module)
+            .and_then(|()| shard_passes::inline_calls::run(&mut module))
+            .and_then(|()| shard_passes::import::run(&mut module, &options))
+            .map_err(VerifyError::Pass)?;
+        Ok(Box::new(Program { module, replicas: 1, partitions: 1 }))
+    }
+
+    fn load<'e>(
+        &'e self,
+        module: &Module,
+        _: &'static str,
+    ) -> Result<Box<dyn Loaded + 'e>, VerifyError> {
+        let (replicas, partitions) = device_counts(module);
+        Ok(Box::new(Program { module: module.clone(), replicas, partitions }))
+    }
+}
+
+/// Replicas and partitions that a program states.
+pub fn device_counts(module: &Module) -> (usize, usize) {
+    let count = |name: &str| match module.attr(module.attrs, name) {
+        Some(Attr::Int(count, _)) => usize::try_from(*count).unwrap_or(1).max(1),
+        _ => 1,
+    };
+    (count("mhlo.num_replicas"), count("mhlo.num_partitions"))
+}
+
+struct Program {
+    module: Module,
+    replicas: usize,
+    partitions: usize,
+}
+
+impl Program {
+    fn failed(&self, error: &RunError) -> VerifyError {
+        VerifyError::Run(Box::new(error.diagnostic(&self.module)))
+    }
+}
+
+impl Program {
+    fn run_with(
+        &self,
+        inputs: &[Vec<HostArray>],
+        jitter: Option<u64>,
+    ) -> Result<Vec<Vec<HostArray>>, VerifyError> {
+        let Some(func) = self.module.main_func() else {
+            return Err(VerifyError::Run(Box::new(Diagnostic::error("there is no function"))));
+        };
+        let options = RunOptions {
+            replicas: self.replicas,
+            partitions: self.partitions,
+            jitter,
+            ..RunOptions::default()
+        };
+        let lists = inputs.iter().map(|list| list.iter().map(value_of).collect()).collect();
+        let outcome = Machine::new(&self.module)
+            .run(func, lists, &options)
+            .map_err(|error| self.failed(&error))?;
+        Ok(outcome.results.iter().map(|list| list.iter().map(array_of).collect()).collect())
+    }
+}
+
+impl Loaded for Program {
+    fn execute(&self, inputs: &[Vec<HostArray>]) -> Result<Vec<Vec<HostArray>>, VerifyError> {
+        self.run_with(inputs, None)
+    }
+}
+
+impl Whole for Program {
+    fn name(&self) -> &'static str {
+        "the whole program on one device"
+    }
+
+    fn run(&self, globals: &[HostArray]) -> Result<Vec<HostArray>, VerifyError> {
+        Ok(self.execute(&[globals.to_vec()])?.pop().unwrap_or_default())
+    }
+
+    fn run_jittered(
+        &self,
+        globals: &[HostArray],
+        seed: u64,
+    ) -> Result<Option<Vec<HostArray>>, VerifyError> {
+        Ok(self.run_with(&[globals.to_vec()], Some(seed))?.pop())
+    }
+}
+
+/// The values of an op on a device, in the order in which the device computed them.
+#[derive(Clone, Debug)]
+pub(super) struct Record {
+    pub device: usize,
+    pub op: OpId,
+    pub values: Vec<Value>,
+}
+
+#[derive(Default)]
+struct Recorder(Mutex<Vec<Record>>);
+
+impl Watch for Recorder {
+    fn results(&self, device: usize, op: OpId, results: &[Value]) {
+        let record = Record { device, op, values: results.to_vec() };
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).push(record);
+    }
+}
+
+/// Runs a program and records what every op gives, device by device.
+///
+/// # Errors
+/// If it can't be run.
+pub(super) fn traced(
+    module: &Module,
+    inputs: &[Vec<HostArray>],
+    (replicas, partitions): (usize, usize),
+) -> Result<Vec<Record>, VerifyError> {
+    let recorder = Recorder::default();
+    let options =
+        RunOptions { replicas, partitions, watch: Some(&recorder), ..RunOptions::default() };
+    let func = module
+        .main_func()
+        .ok_or_else(|| VerifyError::Run(Box::new(Diagnostic::error("there is no function"))))?;
+    let lists = inputs.iter().map(|list| list.iter().map(value_of).collect()).collect();
+    Machine::new(module)
+        .run(func, lists, &options)
+        .map_err(|error| VerifyError::Run(Box::new(error.diagnostic(module))))?;
+    let mut records = recorder.0.into_inner().unwrap_or_else(PoisonError::into_inner);
+    // Devices run in parallel; each one's own order stays.
+    records.sort_by_key(|record| record.device);
+    Ok(records)
+}
+
+/// A value of the interpreter's.
+pub fn value_of(array: &HostArray) -> Value {
+    let buffer = Buffer::from_bytes(&array.bytes, array.element_type.storage_bytes());
+    Tensor::new(array.element_type, array.dims.as_slice(), buffer).into()
+}
+
+/// An array of a value of the interpreter's; a token has no elements.
+pub fn array_of(value: &Value) -> HostArray {
+    match value {
+        Value::Tensor(tensor) => HostArray {
+            element_type: tensor.element(),
+            dims: tensor.dims().to_vec(),
+            bytes: tensor.buffer().bytes().to_vec(),
+        },
+        Value::Token | Value::Tuple(_) => {
+            HostArray { element_type: shard_ir::ElementType::I1, dims: vec![0], bytes: Vec::new() }
+        }
+    }
+}

@@ -170,13 +170,32 @@ fn chosen(found: &[OpId], one: Option<usize>) -> Vec<OpId> {
     places.into_iter().map(|place| found[place]).collect()
 }
 
+/// As `verify` writes a location that isn't known. It names nothing.
+const NOWHERE: &str = "an unknown place";
+
 /// As `verify` writes the location of an op.
 fn location(module: &Module, op: OpId) -> String {
     match place_of(module, module.op(op).loc) {
         Place::Source { file, line, col } => format!("{file}:{line}:{col}"),
         Place::Text(range) => format!("byte {} of the text", range.start),
-        Place::Nowhere => "an unknown place".to_owned(),
+        Place::Nowhere => NOWHERE.to_owned(),
     }
+}
+
+/// Locations and names of the op that is changed, of those put in its place, and of all that use
+/// their values.
+fn may_be_named(before: &Module, mutant: &Module, op: OpId) -> BTreeSet<(String, String)> {
+    let known: BTreeSet<OpId> = edit::all_ops(before).into_iter().collect();
+    let new = edit::all_ops(mutant).into_iter().filter(|op| !known.contains(op));
+    let name = |module: &Module, op| (location(module, op), module.op_name(op).to_owned());
+    // What an op that is replaced affects is known only before.
+    let mut named: BTreeSet<_> =
+        edit::affected(before, op).into_iter().map(|op| name(before, op)).collect();
+    for op in new.chain([op]) {
+        named.extend(edit::affected(mutant, op).into_iter().map(|op| name(mutant, op)));
+    }
+    named.retain(|(place, _)| place != NOWHERE);
+    named
 }
 
 /// Tries a mutation at an op. Returns what is to be said against it.
@@ -187,8 +206,6 @@ fn try_mutant(
     tally: &mut Tally,
 ) -> Option<String> {
     let mut module = subject.local.module.clone();
-    // What an op that is replaced affects is known only before.
-    let mut affected = edit::affected(&module, op);
     let own = location(&module, op);
     if !(mutation.apply)(&mut module, op) {
         return None;
@@ -199,10 +216,7 @@ fn try_mutant(
     if !complaints.is_empty() {
         return Some(format!("{what}: the mutant isn't valid: {complaints:?}"));
     }
-    // New ops, and what they affect, have the op's location.
-    affected.insert(op);
-    let named: BTreeSet<String> =
-        affected.iter().map(|&op| location(&subject.local.module, op)).collect();
+    let named = may_be_named(&subject.local.module, &module, op);
     let mutant = StageModule { pass: mutation.name, module, local: true };
     let report = match stages::check_next(&subject.prepared, Some(&subject.before), &mutant) {
         Ok(report) => report,
@@ -223,7 +237,7 @@ fn try_mutant(
     let Some(culprit) = &report.culprit else {
         return Some(format!("{what}: no op is named"));
     };
-    if !named.contains(&culprit.location) || culprit.op.is_empty() {
+    if !named.contains(&(culprit.location.clone(), culprit.op.clone())) {
         return Some(format!("{what}: another op is named:\n{}", report.to_text(120)));
     }
     tally.named += 1;

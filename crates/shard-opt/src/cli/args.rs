@@ -79,7 +79,7 @@ mod tests {
             let words: Vec<OsString> = line.split(' ').map(OsString::from).collect();
             unknown_command(&words, &Cli::command())
         };
-        assert!(unknown("shard-opt run x.mlir").is_some_and(|said| said.contains("'run'")));
+        assert!(unknown("shard-opt mend x.mlir").is_some_and(|said| said.contains("'mend'")));
         for line in ["shard-opt", "shard-opt x.mlir", "shard-opt -", "shard-opt partition x"] {
             assert_eq!(unknown(line), None, "{line}");
         }

@@ -46,12 +46,12 @@ fn list(
     let stride: i64 = inner.iter().product();
     text.push('[');
     for index in 0..size {
+        if index > 0 {
+            text.push_str(", ");
+        }
         if *shown >= most {
             text.push_str("...");
             break;
-        }
-        if index > 0 {
-            text.push_str(", ");
         }
         list(inner, first + (index * stride) as usize, element, most, shown, text);
     }

@@ -275,6 +275,14 @@ fn inputs_of(prepared: &Prepared, stage: &StageModule, run: usize) -> Vec<Vec<Ho
 /// isn't what the op should give.
 type Key = (String, ElementType, Vec<i64>, bool);
 
+/// A value that an op had before a pass.
+struct Candidate {
+    device: usize,
+    array: HostArray,
+    /// How others are compared with it.
+    rule: Rule,
+}
+
 /// The first op of a stage that has another value than before.
 fn culprit(
     prepared: &Prepared,
@@ -286,11 +294,13 @@ fn culprit(
         engine::traced(&stage.module, &inputs_of(prepared, stage, run), counts(prepared, stage))
     };
     let (old, new) = (trace(before)?, trace(stage)?);
-    let mut known: BTreeMap<Key, Vec<(usize, HostArray)>> = BTreeMap::new();
+    let mut known: BTreeMap<Key, Vec<Candidate>> = BTreeMap::new();
     for record in &old {
         for (value, result) in record.values.iter().zip(before.module.results(record.op)) {
             let Some((key, _)) = key_of(before, record.op, *result, value) else { continue };
-            known.entry(key).or_default().push((record.device, engine::array_of(value)));
+            let array = engine::array_of(value);
+            let rule = Rule::of(&array, elements::tolerance(array.element_type), 0.0);
+            known.entry(key).or_default().push(Candidate { device: record.device, array, rule });
         }
     }
     let mesh = &prepared.mesh;
@@ -312,7 +322,8 @@ fn culprit(
 }
 
 /// The key of a value, and its sharding where it is one device's part; `None` for what can't be
-/// compared: values that are partial.
+/// compared: values that are partial, and those of ops that come from nowhere, which have nothing
+/// in common.
 fn key_of<'m>(
     stage: &'m StageModule,
     op: OpId,
@@ -321,6 +332,9 @@ fn key_of<'m>(
 ) -> Option<(Key, Option<&'m TensorSharding>)> {
     let Value::Tensor(tensor) = value else { return None };
     let module = &stage.module;
+    if place_of(module, module.op(op).loc) == Source::Nowhere {
+        return None;
+    }
     let sharding = module.value_sharding(result).filter(|_| stage.local);
     let dims = match sharding {
         Some(sharding) if sharding.is_unreduced() || sharding.rank() != tensor.rank() => {
@@ -354,14 +368,14 @@ fn differs(
     stage: &StageModule,
     mesh: &Mesh,
     record: &Record,
-    known: &BTreeMap<Key, Vec<(usize, HostArray)>>,
+    known: &BTreeMap<Key, Vec<Candidate>>,
 ) -> Option<Culprit> {
     for (value, result) in record.values.iter().zip(stage.module.results(record.op)) {
         let Some((key, sharding)) = key_of(stage, record.op, *result, value) else { continue };
         let Some(candidates) = known.get(&key) else { continue };
         let array = engine::array_of(value);
         let mut example = None;
-        let fits = candidates.iter().any(|(device, candidate)| {
+        let fits = candidates.iter().any(|Candidate { device, array: candidate, rule }| {
             let part = match (before.local, sharding) {
                 // Both are parts of devices.
                 (true, _) if *device != record.device => return false,
@@ -377,10 +391,9 @@ fn differs(
             if part.shape != array.dims {
                 return true;
             }
-            let rule = Rule::of(candidate, elements::tolerance(candidate.element_type), 0.0);
-            let mut found = Found::default();
+            let mut found = Found { first_only: true, ..Found::default() };
             let place = Place { run: 0, device: record.device };
-            compare::compare(candidate, &array, &part, rule, place, &mut found);
+            compare::compare(candidate, &array, &part, *rule, place, &mut found);
             if found.differing > 0 {
                 example = example.take().or(found.examples.into_iter().next());
             }

@@ -204,7 +204,8 @@ impl Watch for Recorder {
     }
 }
 
-/// Runs a program and records what every op gives, device by device.
+/// Runs a program and records what every op gives, device by device; with a seed, with rounding
+/// errors on purpose.
 ///
 /// # Errors
 /// If it can't be run.
@@ -212,10 +213,11 @@ pub(super) fn traced(
     module: &Module,
     inputs: &[Vec<HostArray>],
     (replicas, partitions): (usize, usize),
+    jitter: Option<u64>,
 ) -> Result<Vec<Record>, VerifyError> {
     let recorder = Recorder::default();
-    let options =
-        RunOptions { replicas, partitions, watch: Some(&recorder), ..RunOptions::default() };
+    let watch = Some(&recorder as &dyn Watch);
+    let options = RunOptions { replicas, partitions, jitter, watch, ..RunOptions::default() };
     let func = module
         .main_func()
         .ok_or_else(|| VerifyError::Run(Box::new(Diagnostic::error("there is no function"))))?;

@@ -376,17 +376,18 @@ fn noise_of(
     results: &[HostArray],
 ) -> Result<Vec<f64>, VerifyError> {
     const RUNS: u64 = 2;
-    /// How much larger the errors of another order may be than those put in.
-    const MARGIN: f64 = 8.0;
     let mut noise = vec![0.0f64; results.len()];
     for seed in 1..=RUNS {
         let Some(changed) = reference.run_jittered(globals, seed)? else { break };
         for ((noise, result), changed) in noise.iter_mut().zip(results).zip(&changed) {
-            *noise = noise.max(MARGIN * compare::distance(result, changed));
+            *noise = noise.max(NOISE_MARGIN * compare::distance(result, changed));
         }
     }
     Ok(noise)
 }
+
+/// How much larger the rounding errors of another order may be than those put in.
+const NOISE_MARGIN: f64 = 8.0;
 
 /// Further inputs that are tried on results that haven't changed.
 const MOST_REDRAWS: usize = 4;

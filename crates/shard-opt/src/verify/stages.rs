@@ -290,16 +290,26 @@ fn culprit(
     stage: &StageModule,
     run: usize,
 ) -> Result<Option<Culprit>, VerifyError> {
-    let trace = |stage: &StageModule| {
-        engine::traced(&stage.module, &inputs_of(prepared, stage, run), counts(prepared, stage))
+    let trace = |stage: &StageModule, jitter| {
+        let inputs = inputs_of(prepared, stage, run);
+        engine::traced(&stage.module, &inputs, counts(prepared, stage), jitter)
     };
-    let (old, new) = (trace(before)?, trace(stage)?);
+    let (old, new) = (trace(before, None)?, trace(stage, None)?);
+    // What cancels inside is full of rounding errors, which aren't at fault.
+    let jittered = [trace(before, Some(1))?, trace(before, Some(2))?];
     let mut known: BTreeMap<Key, Vec<Candidate>> = BTreeMap::new();
-    for record in &old {
-        for (value, result) in record.values.iter().zip(before.module.results(record.op)) {
+    for (at, record) in old.iter().enumerate() {
+        for (index, result) in before.module.results(record.op).iter().enumerate() {
+            let value = &record.values[index];
             let Some((key, _)) = key_of(before, record.op, *result, value) else { continue };
             let array = engine::array_of(value);
-            let rule = Rule::of(&array, elements::tolerance(array.element_type), 0.0);
+            let noise = jittered.iter().filter_map(|other| {
+                // Where loops went another way, records don't belong together.
+                let other = other.get(at).filter(|other| other.op == record.op)?;
+                Some(compare::distance(&array, &engine::array_of(other.values.get(index)?)))
+            });
+            let noise = super::NOISE_MARGIN * noise.fold(0.0, f64::max);
+            let rule = Rule::of(&array, elements::tolerance(array.element_type), noise);
             known.entry(key).or_default().push(Candidate { device: record.device, array, rule });
         }
     }

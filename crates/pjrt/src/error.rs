@@ -260,6 +260,12 @@ pub enum ChildError {
     Died(String),
 }
 
+impl From<shard_ir::HostArrayError> for Error {
+    fn from(error: shard_ir::HostArrayError) -> Self {
+        Error::Input(error.into())
+    }
+}
+
 impl Error {
     /// The plugin's own error, where that is what went wrong.
     pub fn plugin_error(&self) -> Option<&PluginError> {

@@ -468,7 +468,10 @@ fn effects(attrs: &mut Attrs<'_, '_>, kind: &Effects) {
 }
 
 fn transfer(attrs: &mut Attrs<'_, '_>, channel: Channel, host: Option<bool>) {
-    attrs.text("channel_id", channel.handle);
+    // XLA takes no channel of number 0: it stands for none.
+    if channel.handle != 0 {
+        attrs.text("channel_id", channel.handle);
+    }
     attrs.flag("is_host_transfer", host == Some(true));
 }
 

@@ -49,6 +49,17 @@ impl TensorType {
         self.element.bytes(self.elements())
     }
 
+    /// Whether 64 bits (signed) count the tensor's bytes, dynamic dimensions taken as one. Readers
+    /// refuse others, so that everything behind them may multiply sizes.
+    pub fn is_countable(&self) -> bool {
+        let bits = u128::from(self.element.bits());
+        let mut sizes = self.dims.iter().filter(|size| **size != DYNAMIC);
+        self.dims.contains(&0)
+            || sizes
+                .try_fold(bits, |total, &size| total.checked_mul(size.unsigned_abs().into()))
+                .is_some_and(|total| total <= 8 * i64::MAX as u128)
+    }
+
     /// The same tensor with other sizes.
     pub fn with_dims(&self, dims: impl IntoIterator<Item = i64>) -> Self {
         TensorType { dims: dims.into_iter().collect(), ..self.clone() }

@@ -255,3 +255,12 @@ fn errors_of_syntax_and_of_meaning_are_said_in_order() {
     let main = parsed.module.main_func().expect("a function");
     assert_eq!(parsed.module.args(main).len(), 1);
 }
+
+#[test]
+fn shapes_have_bytes_that_can_be_counted() {
+    let shape = "f32[4294967296,4294967296]";
+    let text = program(["f32[]", "f32[]"], shape, "broadcast(%a), dimensions={}");
+    let parsed = parse_hlo(&text, &ParseOptions::default());
+    let found = parsed.diagnostics.first().expect("an error");
+    assert!(found.message.contains("whose bytes 64 bits can count"), "{found:?}");
+}

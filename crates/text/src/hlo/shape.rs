@@ -157,6 +157,9 @@ fn array(rest: &mut &str, interner: &mut Interner) -> Result<Shape, &'static str
         };
     };
     let mut ty = TensorType::new(element, dims);
+    if !ty.is_countable() {
+        return Err("a shape whose bytes 64 bits can count");
+    }
     if bounds.iter().any(Option::is_some) {
         let bound = |bound: &Option<i64>| bound.map_or("?".to_owned(), |size| size.to_string());
         let list: Vec<String> = bounds.iter().map(bound).collect();

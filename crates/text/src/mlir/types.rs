@@ -255,13 +255,7 @@ impl<'a> Parser<'a> {
         let encoding = if self.c.eat(b',') { Some(self.encoding(dims.len())?) } else { None };
         self.expect(b'>')?;
         let tensor = TensorType { element, dims, encoding };
-        let bits = u128::from(element.bits());
-        let total = tensor
-            .dims
-            .iter()
-            .filter(|size| **size != DYNAMIC)
-            .try_fold(bits, |total, &size| total.checked_mul(size as u128));
-        if total.is_none_or(|total| total > 8 * i64::MAX as u128) && !tensor.dims.contains(&0) {
+        if !tensor.is_countable() {
             let end = self.c.pos();
             return self.report(
                 Diagnostic::error("the tensor has more bytes than 64 bits can count")

@@ -6,7 +6,6 @@
 //!
 //! Start reading at [`Machine`]; kernels are in `ops`, one file a family of ops, as everywhere.
 
-mod custom;
 mod fault;
 mod machine;
 mod matrix;
@@ -18,4 +17,5 @@ mod tensor;
 
 pub use fault::Fault;
 pub use machine::{Event, Machine, Outcome, RunError, RunOptions, Watch};
+pub use strided::each_index;
 pub use tensor::{Buffer, Lane, Tensor, Value};

@@ -90,7 +90,7 @@ pub(crate) fn write<W: Copy>(
 }
 
 /// Calls `visit` with every index of a shape, row-major.
-pub(crate) fn each_index(dims: &[i64], mut visit: impl FnMut(&[i64])) {
+pub fn each_index(dims: &[i64], mut visit: impl FnMut(&[i64])) {
     if dims.contains(&0) {
         return;
     }

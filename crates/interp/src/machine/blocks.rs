@@ -1,8 +1,10 @@
-//! Parts of tensors: cut out, joined.
+//! Parts of tensors: cut out, put together.
 
 use shard_ir::Dims;
 
-use crate::strided::{read, strides, write};
+use crate::Buffer::{B8, B16, B32, B64, B128};
+use crate::ops::movement;
+use crate::strided::{strides, write};
 use crate::{Fault, Tensor, each_width};
 
 /// The block of a tensor that begins at `offsets`.
@@ -10,23 +12,8 @@ use crate::{Fault, Tensor, each_width};
 /// # Errors
 /// If the block isn't inside the tensor.
 pub(super) fn cut(tensor: &Tensor, offsets: &[i64], dims: &[i64]) -> Result<Tensor, Fault> {
-    let inside = offsets.len() == tensor.rank()
-        && dims.len() == tensor.rank()
-        && (0..tensor.rank())
-            .all(|d| offsets[d] >= 0 && dims[d] >= 0 && offsets[d] + dims[d] <= tensor.dims()[d]);
-    if !inside {
-        return Err(Fault::invalid(format!(
-            "a part of shape {dims:?} at {offsets:?} isn't inside the shape {:?}",
-            tensor.dims()
-        )));
-    }
-    if dims == tensor.dims() {
-        return Ok(tensor.clone());
-    }
-    let steps = strides(tensor.dims());
-    let offset: isize = offsets.iter().zip(&steps).map(|(at, step)| *at as isize * step).sum();
-    let buffer = each_width!(tensor.buffer(), |words| read(words, offset, &steps, dims));
-    Ok(Tensor::new(tensor.element(), Dims::from_slice(dims), buffer))
+    let limits: Dims = offsets.iter().zip(dims).map(|(at, size)| at + size).collect();
+    movement::slice(tensor, offsets, &limits, &Dims::from_elem(1, dims.len()))
 }
 
 /// Writes a block into a tensor of the same element type.
@@ -34,7 +21,6 @@ pub(super) fn cut(tensor: &Tensor, offsets: &[i64], dims: &[i64]) -> Result<Tens
 /// # Errors
 /// If the block isn't inside the tensor.
 pub(super) fn paste(tensor: &mut Tensor, offsets: &[i64], block: &Tensor) -> Result<(), Fault> {
-    use crate::Buffer::*;
     let dims = Dims::from_slice(tensor.dims());
     let inside = block.rank() == dims.len()
         && (0..dims.len()).all(|d| offsets[d] >= 0 && offsets[d] + block.dims()[d] <= dims[d]);
@@ -60,14 +46,14 @@ pub(super) fn paste(tensor: &mut Tensor, offsets: &[i64], block: &Tensor) -> Res
 /// A tensor of zeros.
 pub(super) fn zeros(like: &Tensor, dims: &[i64]) -> Result<Tensor, Fault> {
     let count = crate::tensor::element_count(dims)?;
-    let buffer = each_width!(like.buffer(), |words| {
-        let zero = words.first().map(|_| Default::default()).unwrap_or_default();
-        let mut all = vec![zero; count];
-        if words.is_empty() {
-            all.fill(Default::default());
-        }
-        all
-    });
+    let mut buffer = each_width!(like.buffer(), |_words| Vec::new());
+    match &mut buffer {
+        B8(words) => words.resize(count, 0),
+        B16(words) => words.resize(count, 0),
+        B32(words) => words.resize(count, 0),
+        B64(words) => words.resize(count, 0),
+        B128(words) => words.resize(count, 0),
+    }
     Ok(Tensor::new(like.element(), Dims::from_slice(dims), buffer))
 }
 
@@ -89,24 +75,4 @@ pub(super) fn split(tensor: &Tensor, dim: usize, count: usize) -> Result<Vec<Ten
             cut(tensor, &offsets, &dims)
         })
         .collect()
-}
-
-/// Tensors one after the other along a dimension.
-///
-/// # Errors
-/// If their other dimensions differ.
-pub(super) fn join(parts: &[&Tensor], dim: usize) -> Result<Tensor, Fault> {
-    let first = *parts.first().ok_or_else(|| Fault::invalid("nothing to join"))?;
-    if dim >= first.rank() {
-        return Err(Fault::invalid(format!("there is no dimension {dim}")));
-    }
-    let mut dims = Dims::from_slice(first.dims());
-    dims[dim] = parts.iter().map(|part| part.dims().get(dim).copied().unwrap_or(0)).sum();
-    let mut joined = zeros(first, &dims)?;
-    let mut offsets = Dims::from_elem(0, dims.len());
-    for part in parts {
-        paste(&mut joined, &offsets, part)?;
-        offsets[dim] += part.dims()[dim];
-    }
-    Ok(joined)
 }

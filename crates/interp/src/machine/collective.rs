@@ -5,6 +5,7 @@ use shard_ir::ops::{Collective, CollectivePermute, Op};
 
 use super::groups::{Ids, lists};
 use super::{Program, World, blocks};
+use crate::ops::movement;
 use crate::site::Site;
 use crate::{Fault, Tensor, Value};
 
@@ -99,18 +100,14 @@ pub(super) fn results(
     // One list of results an operand, each with one tensor a device.
     let mut columns: Vec<Vec<Tensor>> = Vec::with_capacity(count);
     for index in 0..count {
-        let parts = operands
-            .iter()
-            .map(|list| list.get(index).ok_or_else(|| Fault::invalid("an operand is missing")))
-            .map(|value| value?.tensor())
-            .collect::<Result<Vec<_>, _>>()?;
+        let parts = parts(operands, index)?;
         if parts.iter().any(|part| part.dims() != parts[0].dims()) {
             return Err(Fault::invalid("devices bring operands of different shapes"));
         }
         columns.push(match kind {
             Collective::AllGather(op) => {
                 let dim = dimension(op.dimension, parts[0])?;
-                vec![blocks::join(&parts, dim)?; group.len()]
+                vec![joined(&parts, dim)?; group.len()]
             }
             Collective::AllReduce(_) => vec![reduced(site, &parts)?; group.len()],
             Collective::ReduceScatter(op) => {
@@ -133,7 +130,7 @@ pub(super) fn results(
                 (0..group.len())
                     .map(|device| {
                         let received: Vec<&Tensor> = sent.iter().map(|to| &to[device]).collect();
-                        blocks::join(&received, to)
+                        joined(&received, to)
                     })
                     .collect::<Result<Vec<_>, _>>()?
             }
@@ -188,6 +185,15 @@ pub(super) fn root(operands: &[&[Value]], count: usize, index: usize) -> Result<
     root.ok_or_else(|| Fault::invalid("a root that is no device"))
 }
 
+/// The operand of that number, of each device.
+pub(super) fn parts<'v>(operands: &[&'v [Value]], index: usize) -> Result<Vec<&'v Tensor>, Fault> {
+    let part = |list: &&'v [Value]| match list.get(index) {
+        Some(value) => value.tensor(),
+        None => Err(Fault::invalid("an operand is missing")),
+    };
+    operands.iter().map(part).collect()
+}
+
 /// Parts of several devices combined by the region of an op, in the order of the group.
 ///
 /// # Errors
@@ -204,6 +210,11 @@ pub(super) fn reduced(site: &Site<'_>, parts: &[&Tensor]) -> Result<Tensor, Faul
         sum = combined.reshaped(shard_ir::Dims::from_slice(first.dims()));
     }
     Ok(sum)
+}
+
+fn joined(parts: &[&Tensor], dim: usize) -> Result<Tensor, Fault> {
+    let parts: Vec<Tensor> = parts.iter().map(|part| (*part).clone()).collect();
+    movement::concatenate(&parts, dim as i64)
 }
 
 fn dimension(dim: i64, tensor: &Tensor) -> Result<usize, Fault> {

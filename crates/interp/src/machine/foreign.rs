@@ -25,7 +25,9 @@ pub(super) fn custom_call(
         return checked(device, op, check);
     }
     let known = device.tensors(op).and_then(|operands| {
-        device.with_site(op, |site| crate::custom::eval(target, site, call, &operands)).transpose()
+        device
+            .with_site(op, |site| crate::ops::custom::eval(target, site, call, &operands))
+            .transpose()
     })?;
     match known {
         Some(results) => device.finish(op, results.into_iter().map(Value::Tensor).collect()),
@@ -42,7 +44,7 @@ pub(super) fn execute(device: &mut Device<'_>, op: OpId, opaque: &Opaque) -> Res
     }
     match name {
         "interpreter.run_parallel" => {
-            let values = run_parallel(device, op, opaque)?;
+            let values = run_parallel(device, op)?;
             device.finish(op, values)
         }
         "interpreter.print" => {
@@ -146,7 +148,7 @@ fn probed(device: &Device<'_>, op: OpId) -> Result<Tensor, Fault> {
 }
 
 /// A grid of programs, each on a device of its own.
-fn run_parallel(device: &mut Device<'_>, op: OpId, _: &Opaque) -> Result<Vec<Value>, Fault> {
+fn run_parallel(device: &mut Device<'_>, op: OpId) -> Result<Vec<Value>, Fault> {
     let program = device.program();
     let module = program.module;
     let Some(Attr::Array(rows)) = attr(program, op, "programs") else {
@@ -171,8 +173,7 @@ fn run_parallel(device: &mut Device<'_>, op: OpId, _: &Opaque) -> Result<Vec<Val
     if let Some(queue) = attr(program, op, "infeed") {
         for name in symbols(queue) {
             let block = module.func_entry(program.func(name)?);
-            let world = World { replicas: 1, partitions: 1, mixed: false };
-            let one = program.on(world, None);
+            let one = program.on(World::ONE, None);
             let outcome = run_all(&one, &Nothing, vec![(block, Vec::new())], Vec::new())
                 .map_err(|error| Fault::Within(Box::new(error)))?;
             infeed.extend(outcome.results);
@@ -199,11 +200,7 @@ fn symbols(attr: &Attr) -> Vec<Symbol> {
 }
 
 /// Who takes part in an op that the table doesn't know.
-pub(super) fn participants(
-    program: &Program<'_>,
-    op: OpId,
-    _: &Opaque,
-) -> Result<Participants, Fault> {
+pub(super) fn participants(program: &Program<'_>, op: OpId) -> Result<Participants, Fault> {
     let channel = match attr(program, op, "channel_handle") {
         Some(Attr::Channel(channel)) => channel.handle,
         _ => 0,
@@ -228,18 +225,13 @@ pub(super) fn participants(
 /// The results of `collective_reduce`: the root has the sum, the others have zeros.
 pub(super) fn results(
     site: &Site<'_>,
-    _: &Opaque,
     group: &[usize],
     operands: &[&[Value]],
 ) -> Result<Vec<Vec<Value>>, Fault> {
     let count = site.module.results(site.op).len();
     let mut lists: Vec<Vec<Value>> = vec![Vec::new(); group.len()];
     for index in 0..count {
-        let parts = operands
-            .iter()
-            .map(|list| list.get(index).ok_or_else(|| Fault::invalid("an operand is missing")))
-            .map(|value| value?.tensor())
-            .collect::<Result<Vec<_>, _>>()?;
+        let parts = collective::parts(operands, index)?;
         let root = collective::root(operands, count, index)?;
         let sum = collective::reduced(site, &parts)?;
         for (position, list) in lists.iter_mut().enumerate() {

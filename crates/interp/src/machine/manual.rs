@@ -31,39 +31,26 @@ pub(super) fn run_all(
     operands: Vec<Value>,
 ) -> Result<Joined, Fault> {
     let module = program.module;
-    let mesh_id = mesh_of(program, computation)?;
-    let Some(mesh_id) = mesh_id else {
-        // Without shardings there is no axis to be manual along.
-        return run_on(
-            program,
-            op,
-            operands,
-            World { replicas: 1, partitions: 1, mixed: false },
-            None,
-        );
-    };
-    let devices = module.meshes[mesh_id].mesh.device_count();
+    // Without shardings there is no axis to be manual along.
+    let mesh = mesh_of(program, computation)?;
+    let devices = mesh.map_or(1, |mesh| module.meshes[mesh].mesh.device_count());
     const MOST: u64 = 1 << 16;
     if devices > MOST {
         return Err(Fault::unsupported(format!("a mesh of {devices} devices")));
     }
     let world = World { replicas: 1, partitions: devices as usize, mixed: false };
-    run_on(program, op, operands, world, Some(mesh_id))
+    run_on(program, op, computation, operands, world, mesh)
 }
 
 fn run_on(
     program: &Program<'_>,
     op: OpId,
+    computation: &ManualComputation,
     operands: Vec<Value>,
     world: World,
     mesh: Option<MeshId>,
 ) -> Result<Joined, Fault> {
     let module = program.module;
-    let shard_ir::ops::Op::Sdy(shard_ir::ops::Sdy::ManualComputation(computation)) =
-        module.kind(op)
-    else {
-        return Err(Fault::invalid("no manual computation"));
-    };
     let region = module.regions(op).first().copied();
     let Some(region) = region.filter(|region| module.region(*region).blocks.len() == 1) else {
         return Err(Fault::invalid("the region isn't a single block"));

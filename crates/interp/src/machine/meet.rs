@@ -39,13 +39,8 @@ pub(super) fn meet(
     let (sends, others): (Vec<_>, Vec<_>) =
         meetings.into_values().partition(|present| present.iter().all(|(_, op)| is_send(*op)));
     for present in sends.into_iter().chain(others) {
-        let Some(&(first, op)) = present.first() else { continue };
         progress |= meeting(program, devices, host, &present)
-            .map_err(|(op, device, fault)| failed(op, device, fault))
-            .map_err(|error| match error {
-                RunError::Start(fault) => failed(op, first, fault),
-                error => error,
-            })?;
+            .map_err(|(op, device, fault)| failed(op, device, fault))?;
     }
     Ok(progress)
 }
@@ -53,27 +48,13 @@ pub(super) fn meet(
 fn key(program: &Program<'_>, op: OpId) -> Key {
     let module = program.module;
     if program.world.mixed
-        && let Some(channel) = channel(module.kind(op))
+        && let Op::Collective(kind) = module.kind(op)
+        && let Some(channel) = kind.channel()
     {
+        let channel = channel.map_or(0, |channel| channel.handle);
         return Key::Channel(module.op_name(op).to_owned(), channel);
     }
     Key::Op(op.as_u32())
-}
-
-fn channel(op: &Op) -> Option<i64> {
-    let channel = match op {
-        Op::Collective(kind) => match kind {
-            Collective::AllGather(op) => op.channel,
-            Collective::AllReduce(op) => op.channel,
-            Collective::ReduceScatter(op) => op.channel,
-            Collective::AllToAll(op) => op.channel,
-            Collective::CollectivePermute(op) => op.channel,
-            Collective::CollectiveBroadcast(op) => op.channel,
-            Collective::PartitionId | Collective::ReplicaId => return None,
-        },
-        _ => return None,
-    };
-    Some(channel.map_or(0, |channel| channel.handle))
 }
 
 type Failure = (OpId, usize, Fault);
@@ -140,10 +121,10 @@ fn meeting(
             }
             Ok(true)
         }
-        Op::Opaque(opaque) => {
-            let participants = foreign::participants(program, op, opaque).map_err(at)?;
+        Op::Opaque(_) => {
+            let participants = foreign::participants(program, op).map_err(at)?;
             together(program, devices, present, &participants, |site, g, o| {
-                foreign::results(site, opaque, g, o)
+                foreign::results(site, g, o)
             })
         }
         _ => Err(at(Fault::unsupported("waiting for other devices here"))),

@@ -225,6 +225,9 @@ struct World {
 }
 
 impl World {
+    /// One device.
+    const ONE: World = World { replicas: 1, partitions: 1, mixed: false };
+
     fn devices(self) -> usize {
         self.replicas * self.partitions
     }
@@ -324,8 +327,7 @@ pub(crate) fn run_block(
     outside: &dyn Outside,
 ) -> Result<Vec<Vec<Value>>, Fault> {
     let plan = Plan::of(module, []);
-    let world = World { replicas: 1, partitions: 1, mixed: false };
-    let program = Program::new(module, &plan, world);
+    let program = Program::new(module, &plan, World::ONE);
     let mut device: Option<Device<'_>> = None;
     let mut results = Vec::new();
     for args in lists {

@@ -28,6 +28,7 @@ pub(crate) use reflectors::{
 use schur::{complex_schur, real_schur};
 pub(crate) use triangular::{Triangle, solve};
 
+use crate::ops::numeric::{complexes, from_complexes};
 use crate::{Fault, Tensor};
 
 /// A real or complex number.
@@ -76,19 +77,11 @@ impl Scalar for Complex<f64> {
     }
 
     fn elements(tensor: &Tensor) -> Vec<Complex<f64>> {
-        if tensor.element() == ElementType::C128 {
-            return tensor.lanes().to_vec();
-        }
-        let widen = |e: &Complex<f32>| Complex::new(e.re.into(), e.im.into());
-        tensor.lanes::<Complex<f32>>().iter().map(widen).collect()
+        complexes(tensor).into_owned()
     }
 
     fn tensor(element: ElementType, dims: &[i64], values: Vec<Complex<f64>>) -> Tensor {
-        if element == ElementType::C128 {
-            return Tensor::from_lanes(element, dims, values);
-        }
-        let round = |e: &Complex<f64>| Complex::new(e.re as f32, e.im as f32);
-        Tensor::from_lanes::<Complex<f32>>(element, dims, values.iter().map(round).collect())
+        from_complexes(element, dims, values)
     }
 }
 

@@ -6,9 +6,9 @@ use shard_ir::infer::WindowDim;
 use shard_ir::ops::{ConvDims, Convolution, Flags, Padding};
 use shard_ir::{Dims, ElementType};
 
-use super::matrix::{Product, computed_in, each_product, finish, matrix, permuted, prepare};
 use super::numeric::single;
 use super::operands::exactly as expect;
+use super::product::{Product, computed_in, each_product, finish, matrix, permuted, prepare};
 use super::window::{Meeting, NOWHERE, WindowFields, window};
 use crate::site::{Results, Site};
 use crate::strided::{self, each_index, strides};
@@ -177,6 +177,8 @@ fn sliding(op: &Attributes<'_>, sizes: &[i64]) -> Result<Vec<WindowDim>, Fault> 
         padding: op.padding,
         base_dilations: op.lhs_dilation,
         window_dilations: op.rhs_dilation,
+        // The kernel is turned instead.
+        reversal: None,
     };
     window(sizes, fields)
 }

@@ -4,9 +4,9 @@ use ndarray::ArrayViewMut2;
 use shard_ir::ops::{Dot, DotDims};
 use shard_ir::{Dims, ElementType};
 
-use super::matrix::{Product, computed_in, each_product, finish, matrix, permuted, prepare};
 use super::numeric::single;
 use super::operands::exactly as expect;
+use super::product::{Product, computed_in, each_product, finish, matrix, permuted, prepare};
 use crate::site::{Results, Site};
 use crate::tensor::element_count;
 use crate::{Fault, Tensor};

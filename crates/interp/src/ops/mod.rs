@@ -5,15 +5,16 @@
 
 mod convolution;
 mod creation;
+pub(crate) mod custom;
 mod dot;
 mod elementwise;
 mod indexing;
 mod linalg;
-mod matrix;
-mod movement;
+pub(crate) mod movement;
 mod normalization;
-mod numeric;
+pub(crate) mod numeric;
 pub(crate) mod operands;
+mod product;
 mod quantized;
 mod random;
 mod reduction;

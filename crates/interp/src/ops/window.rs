@@ -1,8 +1,8 @@
 //! Windows that slide over dimensions: which element of the base each tap of a window meets.
 
 use shard_ir::Dims;
-use shard_ir::infer::WindowDim;
-use shard_ir::ops::Padding;
+pub(crate) use shard_ir::infer::WindowFields;
+use shard_ir::infer::{Window, WindowDim};
 
 use crate::Fault;
 use crate::strided::strides;
@@ -11,46 +11,25 @@ use crate::tensor::element_count;
 /// No element: a tap that meets padding.
 pub(crate) const NOWHERE: usize = usize::MAX;
 
-/// The attributes that describe a window; what is absent has its default.
-#[derive(Clone, Copy, Default)]
-pub(crate) struct WindowFields<'a> {
-    pub strides: Option<&'a Dims>,
-    pub padding: Option<&'a Padding>,
-    pub base_dilations: Option<&'a Dims>,
-    pub window_dilations: Option<&'a Dims>,
-}
-
 /// The window of these sizes.
 ///
 /// # Errors
 /// If a size, stride or dilation isn't positive.
-pub(crate) fn window(sizes: &[i64], fields: WindowFields<'_>) -> Result<Vec<WindowDim>, Fault> {
-    let number =
-        |list: Option<&Dims>, at: usize| list.and_then(|l| l.get(at).copied()).unwrap_or(1);
-    let dim = |(at, &size): (usize, &i64)| {
-        let [low, high] = fields.padding.and_then(|l| l.get(at).copied()).unwrap_or([0, 0]);
-        let dim = WindowDim {
-            size,
-            stride: number(fields.strides, at),
-            low,
-            high,
-            base_dilation: number(fields.base_dilations, at),
-            window_dilation: number(fields.window_dilations, at),
-            reversed: false,
-        };
+pub(crate) fn window(sizes: &[i64], fields: WindowFields<'_>) -> Result<Window, Fault> {
+    let window = fields.window(sizes);
+    for dim in &window {
         // So that no product of theirs with a size overflows.
         let far = |value: i64| value.unsigned_abs() > 1 << 48;
         let wide = |value: i64| value > 1 << 24;
-        if far(low) || far(high) || wide(dim.base_dilation) || wide(dim.window_dilation) {
+        if far(dim.low) || far(dim.high) || wide(dim.base_dilation) || wide(dim.window_dilation) {
             return Err(Fault::unsupported("a window of that extent"));
         }
         let positive = [dim.stride, dim.base_dilation, dim.window_dilation];
-        if size < 0 || positive.iter().any(|value| *value <= 0) {
+        if dim.size < 0 || positive.iter().any(|value| *value <= 0) {
             return Err(Fault::invalid("a window with a size, stride or dilation below 1"));
         }
-        Ok(dim)
-    };
-    sizes.iter().enumerate().map(dim).collect()
+    }
+    Ok(window)
 }
 
 /// How a window meets a base.

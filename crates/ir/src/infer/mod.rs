@@ -39,7 +39,7 @@ use crate::{Dims, FuncId, Module, OpId, RegionId, Symbol, TensorType, Type, Type
 
 use context::{Cx, Found};
 pub use context::{compatible_dims, compatible_element, type_text};
-pub use window::{Window, WindowDim, dilated};
+pub use window::{Window, WindowDim, WindowFields, dilated};
 
 /// What is known about the type of a result.
 #[derive(Clone, Debug, PartialEq, Eq)]

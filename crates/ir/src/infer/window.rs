@@ -49,14 +49,40 @@ pub fn dilated(size: i64, distance: i64) -> i64 {
 /// A window, one entry a dimension.
 pub type Window = Vec<WindowDim>;
 
-/// The optional fields that describe a window.
-#[derive(Clone, Copy, Default)]
-pub(super) struct WindowFields<'a> {
+/// The optional fields that describe a window; what is absent has its default.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct WindowFields<'a> {
+    /// Steps.
     pub strides: Option<&'a Dims>,
+    /// Elements added before and after.
     pub padding: Option<&'a Padding>,
+    /// Distances between neighbours of the base.
     pub base_dilations: Option<&'a Dims>,
+    /// Distances between neighbours in the window.
     pub window_dilations: Option<&'a Dims>,
+    /// Which dimensions are reversed.
     pub reversal: Option<&'a [bool]>,
+}
+
+impl WindowFields<'_> {
+    /// The window of these sizes that they describe, whether or not it makes sense.
+    pub fn window(&self, sizes: &[i64]) -> Window {
+        let number =
+            |list: Option<&Dims>, at: usize| list.and_then(|l| l.get(at).copied()).unwrap_or(1);
+        let dim = |(at, &size): (usize, &i64)| {
+            let [low, high] = self.padding.and_then(|l| l.get(at).copied()).unwrap_or([0, 0]);
+            WindowDim {
+                size,
+                stride: number(self.strides, at),
+                low,
+                high,
+                base_dilation: number(self.base_dilations, at),
+                window_dilation: number(self.window_dilations, at),
+                reversed: self.reversal.and_then(|l| l.get(at).copied()).unwrap_or(false),
+            }
+        };
+        sizes.iter().enumerate().map(dim).collect()
+    }
 }
 
 /// The window that the fields describe, each checked.
@@ -75,22 +101,10 @@ pub(super) fn window(cx: &mut Cx, sizes: &[i64], fields: WindowFields) -> Option
             cx.per_dim(name, len, rank)?;
         }
     }
-    let number =
-        |list: Option<&Dims>, at: usize| list.and_then(|l| l.get(at).copied()).unwrap_or(1);
-    let mut window = Window::with_capacity(rank);
-    for (at, &size) in sizes.iter().enumerate() {
-        let [low, high] = fields.padding.and_then(|l| l.get(at).copied()).unwrap_or([0, 0]);
-        let dim = WindowDim {
-            size,
-            stride: number(fields.strides, at),
-            low,
-            high,
-            base_dilation: number(fields.base_dilations, at),
-            window_dilation: number(fields.window_dilations, at),
-            reversed: fields.reversal.and_then(|l| l.get(at).copied()).unwrap_or(false),
-        };
+    let window = fields.window(sizes);
+    for (at, dim) in window.iter().enumerate() {
         let positive = [
-            ("size", if size == DYNAMIC { 1 } else { size }),
+            ("size", if dim.size == DYNAMIC { 1 } else { dim.size }),
             ("stride", dim.stride),
             ("base dilation", dim.base_dilation),
             ("window dilation", dim.window_dilation),
@@ -102,7 +116,6 @@ pub(super) fn window(cx: &mut Cx, sizes: &[i64], fields: WindowFields) -> Option
                 "{name} of the window in dimension {at} is {value}, not positive"
             );
         }
-        window.push(dim);
     }
     Some(window)
 }

@@ -112,6 +112,19 @@ impl Op {
 }
 
 impl Collective {
+    /// The channel, of those that can have one.
+    pub fn channel(&self) -> Option<Option<Channel>> {
+        match self {
+            Collective::AllGather(op) => Some(op.channel),
+            Collective::AllReduce(op) => Some(op.channel),
+            Collective::ReduceScatter(op) => Some(op.channel),
+            Collective::AllToAll(op) => Some(op.channel),
+            Collective::CollectivePermute(op) => Some(op.channel),
+            Collective::CollectiveBroadcast(op) => Some(op.channel),
+            Collective::PartitionId | Collective::ReplicaId => None,
+        }
+    }
+
     /// The channel, of those that have one.
     pub fn channel_mut(&mut self) -> Option<&mut Option<Channel>> {
         match self {

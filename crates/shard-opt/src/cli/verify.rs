@@ -122,38 +122,27 @@ pub(crate) fn run(args: &VerifyArgs) -> Outcome {
     ));
     let json = args.report == shard_opt::report::Form::Json;
     let width = io::table_width().unwrap_or(120);
-    let passed = if args.stage.is_some() {
-        let prepared = Prepared::new(&partitioned, &module, &*engine, &checks).map_err(failed)?;
+    let prepared = Prepared::new(&partitioned, &module, &*engine, &checks).map_err(failed)?;
+    let (passed, as_json, as_text) = if args.stage.is_some() {
         let report = stages::check_stages(&prepared, &partitioned.stages).map_err(failed)?;
-        if json {
-            io::write_result(None, report.to_json())?;
-        } else {
-            io::progress_done();
-            io::say(&report.to_text(width));
-        }
-        report.passed()
+        (report.passed(), report.to_json(), report.to_text(width))
     } else if args.delete_collectives {
-        let prepared = Prepared::new(&partitioned, &module, &*engine, &checks).map_err(failed)?;
         let report =
             deletion::delete_collectives(&partitioned, &prepared, &*engine).map_err(failed)?;
-        if json {
-            io::write_result(None, report.to_json())?;
-        } else {
-            io::progress_done();
-            io::say(&report.with_all.to_text(width));
-            io::say(&report.to_text(width));
-        }
-        report.passed()
+        let text = report.with_all.to_text(width) + &report.to_text(width);
+        (report.passed(), report.to_json(), text)
     } else {
-        let report = verify::verify(&partitioned, &module, &*engine, &checks).map_err(failed)?;
-        if json {
-            io::write_result(None, report.to_json())?;
-        } else {
-            io::progress_done();
-            io::say(&report.to_text(width));
-        }
-        report.passed()
+        let stage = "compiling the partitioned program";
+        let loaded = engine.load(&partitioned.module, stage).map_err(failed)?;
+        let report = prepared.check(&*loaded, &[]).map_err(failed)?;
+        (report.passed(), report.to_json(), report.to_text(width))
     };
+    if json {
+        io::write_result(None, as_json)?;
+    } else {
+        io::progress_done();
+        io::say(&as_text);
+    }
     if passed { Ok(()) } else { Err(Failure::Said) }
 }
 

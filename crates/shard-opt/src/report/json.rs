@@ -1,9 +1,9 @@
-//! The report as JSON.
+//! Reports as JSON.
 
-use super::Report;
+use serde::Serialize;
 
-/// The report with a line break at its end.
-pub(super) fn render(report: &Report) -> String {
+/// A report with a line break at its end.
+pub(crate) fn render(report: &impl Serialize) -> String {
     // Numbers that aren't finite are written as `null`; nothing else can go wrong.
     let mut text = serde_json::to_string_pretty(report).unwrap_or_default();
     text.push('\n');

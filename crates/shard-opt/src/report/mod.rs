@@ -8,7 +8,7 @@ mod collectives;
 mod compute;
 mod fallback;
 mod interface;
-mod json;
+pub(crate) mod json;
 mod model;
 mod place;
 pub(crate) mod table;

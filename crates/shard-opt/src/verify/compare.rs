@@ -79,7 +79,7 @@ pub(super) fn compare(
         return;
     }
     let size = length as usize * width;
-    shards::for_each_inside(rows, |row| {
+    shard_interp::each_index(rows, |row| {
         if sum.first_only && sum.differing > 0 {
             return;
         }

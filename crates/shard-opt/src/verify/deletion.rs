@@ -11,6 +11,7 @@ use shard_passes::switch_collectives;
 
 use super::engine::Engine;
 use super::{Prepared, VerifyError, VerifyReport};
+use crate::report::json;
 use crate::report::table::{Align, Table};
 
 /// A collective and what became of the program without it.
@@ -54,9 +55,7 @@ impl DeletionReport {
 
     /// As JSON.
     pub fn to_json(&self) -> String {
-        let mut text = serde_json::to_string_pretty(self).unwrap_or_default();
-        text.push('\n');
-        text
+        json::render(self)
     }
 
     /// As text: the collectives that aren't noticed, and a count.

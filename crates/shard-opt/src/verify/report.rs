@@ -5,6 +5,7 @@ use std::fmt::Write;
 
 use serde::Serialize;
 
+use crate::report::json;
 use crate::report::table::{Align, Table};
 
 /// Version of the JSON form.
@@ -140,9 +141,7 @@ impl VerifyReport {
 
     /// As JSON.
     pub fn to_json(&self) -> String {
-        let mut text = serde_json::to_string_pretty(self).unwrap_or_default();
-        text.push('\n');
-        text
+        json::render(self)
     }
 
     /// As a table with a line a result; equal results that are alike share one.

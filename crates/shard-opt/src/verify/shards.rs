@@ -1,5 +1,6 @@
 //! Global arrays and the parts of them that devices hold.
 
+use shard_interp::each_index;
 use shard_ir::HostArray;
 use shard_ir::sharding::{Mesh, TensorSharding};
 
@@ -39,30 +40,6 @@ pub(super) fn part(
     Some(Part { offsets, shape, inside })
 }
 
-/// Calls `visit` with the index of every element inside a part (relative to the part), the last
-/// dimension moving fastest.
-pub(super) fn for_each_inside(inside: &[i64], mut visit: impl FnMut(&[i64])) {
-    if inside.contains(&0) {
-        return;
-    }
-    let mut index = vec![0; inside.len()];
-    loop {
-        visit(&index);
-        let mut dim = inside.len();
-        loop {
-            if dim == 0 {
-                return;
-            }
-            dim -= 1;
-            index[dim] += 1;
-            if index[dim] < inside[dim] {
-                break;
-            }
-            index[dim] = 0;
-        }
-    }
-}
-
 /// The position of an index in a row-major array.
 pub(super) fn position(dims: &[i64], index: impl IntoIterator<Item = i64>) -> usize {
     dims.iter().zip(index).fold(0, |at, (&size, index)| at * size as usize + index as usize)
@@ -87,7 +64,7 @@ pub(super) fn cut(array: &HostArray, part: &Part) -> HostArray {
         None => (Vec::new(), 1),
     };
     if length > 0 {
-        for_each_inside(&rows, |index| {
+        each_index(&rows, |index| {
             let mut full = index.to_vec();
             if !part.inside.is_empty() {
                 full.push(0);
@@ -106,7 +83,7 @@ pub(super) fn cut(array: &HostArray, part: &Part) -> HostArray {
 #[cfg(any(test, feature = "pjrt"))]
 pub(super) fn paste(array: &mut HostArray, part: &Part, shard: &HostArray) {
     let width = array.element_type.storage_bytes();
-    for_each_inside(&part.inside, |index| {
+    each_index(&part.inside, |index| {
         let global = index.iter().zip(&part.offsets).map(|(at, offset)| at + offset);
         let to = position(&array.dims, global) * width;
         let from = position(&part.shape, index.iter().copied()) * width;

@@ -23,6 +23,7 @@ use super::engine::{self, Interpreter, Loaded, Record, device_counts};
 use super::report::Mismatch;
 use super::shards::{self, Part};
 use super::{Prepared, VerifyError, elements, partial};
+use crate::report::json;
 use crate::report::table::{Align, Table};
 
 /// How the program after a pass fared.
@@ -76,9 +77,7 @@ impl StagesReport {
 
     /// As JSON.
     pub fn to_json(&self) -> String {
-        let mut text = serde_json::to_string_pretty(self).unwrap_or_default();
-        text.push('\n');
-        text
+        json::render(self)
     }
 
     /// As a table with a line a stage, and the op at fault.

@@ -5,6 +5,7 @@ use num_complex::Complex;
 use shard_ir::ElementType;
 use shard_ir::ops::{Elementwise, Op};
 
+use super::super::elementwise::{maximum, minimum};
 use crate::{Lane, Tensor};
 
 /// Says of each row where its elements are, where its updates are, how many they are, and the
@@ -73,29 +74,15 @@ pub(super) fn combine(op: &Op, x: &Tensor, update: &Tensor, rows: &Rows<'_>) -> 
             .or_else(|| complexes!(|a, b| a * b))
             .or_else(|| booleans!(|a, b| a & b)),
         Elementwise::Minimum => integers!(|a, b| a.min(b))
-            .or_else(|| floats!(|a, b| choose(a, b, a < b || a == b && a.is_sign_negative())))
+            .or_else(|| floats!(|a, b| minimum(a, b)))
             .or_else(|| booleans!(|a, b| a & b)),
         Elementwise::Maximum => integers!(|a, b| a.max(b))
-            .or_else(|| floats!(|a, b| choose(a, b, a > b || a == b && b.is_sign_negative())))
+            .or_else(|| floats!(|a, b| maximum(a, b)))
             .or_else(|| booleans!(|a, b| a | b)),
         Elementwise::And => integers!(|a, b| a & b).or_else(|| booleans!(|a, b| a & b)),
         Elementwise::Or => integers!(|a, b| a | b).or_else(|| booleans!(|a, b| a | b)),
         Elementwise::Xor => integers!(|a, b| a ^ b).or_else(|| booleans!(|a, b| a ^ b)),
         _ => None,
-    }
-}
-
-/// One of two floats, or a NaN if one is.
-fn choose<T>(a: T, b: T, first: bool) -> T
-where
-    T: Copy + PartialEq + std::ops::Add<Output = T>,
-{
-    #[expect(clippy::eq_op, reason = "that is what tells a NaN")]
-    match (a != a || b != b, first) {
-        // A sum of a NaN is one.
-        (true, _) => a + b,
-        (false, true) => a,
-        (false, false) => b,
     }
 }
 

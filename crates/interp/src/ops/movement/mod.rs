@@ -191,7 +191,16 @@ fn transpose(x: &Tensor, permutation: &[i64]) -> Result<Tensor, Fault> {
     picked(x, 0, &steps, &dims)
 }
 
-fn slice(x: &Tensor, start: &[i64], limit: &[i64], step: &[i64]) -> Result<Tensor, Fault> {
+/// The elements from `start` to before `limit`, by steps.
+///
+/// # Errors
+/// If they aren't inside.
+pub(crate) fn slice(
+    x: &Tensor,
+    start: &[i64],
+    limit: &[i64],
+    step: &[i64],
+) -> Result<Tensor, Fault> {
     for values in [start, limit, step] {
         per_dim("bounds", values, x.rank())?;
     }
@@ -266,7 +275,11 @@ fn dynamic_update_slice(operands: &[Tensor]) -> Result<Tensor, Fault> {
     Ok(Tensor::new(x.element(), x.dims(), buffer))
 }
 
-fn concatenate(operands: &[Tensor], dimension: i64) -> Result<Tensor, Fault> {
+/// Tensors one after the other along a dimension.
+///
+/// # Errors
+/// If their other dimensions or their elements differ.
+pub(crate) fn concatenate(operands: &[Tensor], dimension: i64) -> Result<Tensor, Fault> {
     let Some(first) = operands.first() else {
         return Err(Fault::invalid("a concatenation of nothing"));
     };

@@ -2,7 +2,7 @@
 
 use shard_ir::Dims;
 
-use super::super::matrix::permuted;
+use super::super::product::permuted;
 use super::fold::{Combine, Fold, Rounding, fold};
 use super::{Inputs, gathered, joined};
 use crate::region::Region;

@@ -22,6 +22,7 @@ pub(super) fn reduce_window(
         padding: op.padding.as_ref(),
         base_dilations: op.base_dilations.as_ref(),
         window_dilations: op.window_dilations.as_ref(),
+        reversal: None,
     };
     let base = inputs.dims();
     if op.window.len() != base.len() {

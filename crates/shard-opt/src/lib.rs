@@ -27,6 +27,7 @@
 //! Errors are [`Diagnostic`]s, which [`render::render`] shows with the place in the text, and
 //! [`report::Report`] says what the result costs.
 
+pub mod diff;
 pub mod explain;
 #[cfg(feature = "pjrt")]
 pub mod peer;

@@ -6,6 +6,7 @@
 
 mod args;
 mod convert;
+mod diff;
 mod expected;
 mod explain;
 mod io;
@@ -78,6 +79,7 @@ enum Command {
     Partition(partition::PartitionArgs),
     Report(report::ReportArgs),
     Explain(explain::ExplainArgs),
+    Diff(diff::DiffArgs),
     Convert(convert::ConvertArgs),
     Run(run::RunArgs),
     Verify(verify::VerifyArgs),
@@ -109,6 +111,7 @@ pub(crate) fn main() -> ExitCode {
         Some(Command::Partition(args)) => partition::run(&args),
         Some(Command::Report(args)) => report::run(&args),
         Some(Command::Explain(args)) => explain::run(&args),
+        Some(Command::Diff(args)) => diff::run(&args),
         Some(Command::Convert(args)) => convert::run(&args),
         Some(Command::Run(args)) => run::run(&args),
         Some(Command::Verify(args)) => verify::run(&args),

@@ -83,7 +83,7 @@ pub(crate) fn read_mesh(text: &str) -> Result<Mesh, String> {
 
 /// `NAME=[...]`: a name may contain `=` itself, so the sharding begins at the first `=` that one
 /// can follow.
-fn read_sharding(text: &str) -> Result<(String, String), String> {
+pub(crate) fn read_sharding(text: &str) -> Result<(String, String), String> {
     let starts = ["=[", "=<", "=#sdy", "=P(", "=PartitionSpec("];
     let at = starts.iter().filter_map(|start| text.find(start)).min();
     match at {

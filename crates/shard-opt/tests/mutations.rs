@@ -136,7 +136,7 @@ fn subject(name: &str, source: &str) -> Subject {
     // Two runs, as by default: of updates of weights only the second sees something, but in big
     // programs, which normalise their gradients.
     let runs = if edit::all_ops(&partitioned.module).len() > 1000 { 1 } else { 2 };
-    let checks = VerifyOptions { runs, seed: 7, tolerance: None };
+    let checks = VerifyOptions { runs, seed: 7, ..VerifyOptions::default() };
     let prepared = Prepared::new(&partitioned, &whole, &Interpreter, &checks)
         .unwrap_or_else(|error| panic!("{name}: {error}"));
     let at = partitioned.stages.iter().position(|stage| stage.pass == "global-to-local");

@@ -7,6 +7,7 @@
 mod args;
 mod convert;
 mod expected;
+mod inputs;
 mod io;
 mod partition;
 mod passes;

@@ -5,11 +5,12 @@ use std::fmt::Write;
 
 use serde::Serialize;
 
+use super::inputs::{self, RunKind};
 use crate::report::json;
 use crate::report::table::{Align, Table};
 
 /// Version of the JSON form.
-pub(super) const SCHEMA_VERSION: u32 = 1;
+pub(super) const SCHEMA_VERSION: u32 = 2;
 
 /// How a result fared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
@@ -52,9 +53,9 @@ pub struct ResultReport {
     pub status: Status,
     /// |a - b| may be this part of |b| + rms b; `None` where every bit must be equal.
     pub tolerance: Option<f64>,
-    /// The part of its elements that is finite, in the worst run.
+    /// The part of its elements that is finite, in the worst random run (or the one that is given).
     pub finite: f64,
-    /// Whether other inputs change it.
+    /// Whether other inputs change it; edge inputs don't count.
     pub changed: bool,
     /// Elements compared, over all devices and runs.
     pub compared: u64,
@@ -107,8 +108,8 @@ pub struct VerifyReport {
     pub schema_version: u32,
     /// Devices that the program ran on.
     pub devices: usize,
-    /// Inputs that were tried.
-    pub runs: usize,
+    /// The kinds of inputs that were tried, in their order.
+    pub runs: Vec<RunKind>,
     /// What they were drawn from.
     pub seed: u64,
     /// What the program was checked against.
@@ -147,11 +148,13 @@ impl VerifyReport {
     /// As a table with a line a result; equal results that are alike share one.
     pub fn to_text(&self, width: usize) -> String {
         let mut text = String::new();
-        let inputs = if self.runs == 1 { "input" } else { "inputs" };
         let _ = writeln!(
             text,
-            "{} devices, {} {inputs} (seed {}), against {}\n",
-            self.devices, self.runs, self.seed, self.reference
+            "{} devices, {} (seed {}), against {}\n",
+            self.devices,
+            inputs::count_text(&self.runs),
+            self.seed,
+            self.reference
         );
         let mut table =
             Table::new(&[Align::Left, Align::Left, Align::Left, Align::Right, Align::Left]);
@@ -213,10 +216,11 @@ impl VerifyReport {
                         result.differing, result.compared
                     );
                     for Mismatch { run, device, index, expected, found } in &result.examples {
+                        let kind = self.runs.get(*run).map_or("", |kind| kind.words());
                         let _ = writeln!(
                             text,
-                            "  input {run}, device {device}, {index:?}: expected {expected}, found \
-                             {found}"
+                            "  run {run} ({kind}), device {device}, {index:?}: expected {expected}, \
+                             found {found}"
                         );
                     }
                 }

@@ -230,6 +230,10 @@ fn check_stage(
                 wrong.get_or_insert(Wrong { index, example });
             }
         }
+        // What else is wrong in other runs tells nothing more of this stage.
+        if wrong.is_some() {
+            break;
+        }
     }
     Ok((report, wrong))
 }

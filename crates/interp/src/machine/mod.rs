@@ -77,8 +77,8 @@ pub struct RunOptions<'m> {
     /// Who sees the results of every op.
     pub watch: Option<&'m dyn Watch>,
     /// Rounding errors: the operands of sums and products over many elements are changed by about
-    /// the unit in their last place, as this number says. What that does to results is what another
-    /// order of the sums may do.
+    /// the unit in their last place, as this number says, and reductions by other regions are nested
+    /// the other way. What that does to results is what another order of the reductions may do.
     pub jitter: Option<u64>,
 }
 

@@ -18,12 +18,12 @@ pub trait Engine {
     ///
     /// # Errors
     /// If it can't be made ready.
-    fn whole<'e>(
-        &'e self,
-        partitioned: &'e Partitioned,
+    fn whole(
+        &self,
+        partitioned: &Partitioned,
         whole: &Module,
         mesh: &Mesh,
-    ) -> Result<Box<dyn Whole + 'e>, VerifyError>;
+    ) -> Result<Box<dyn Whole>, VerifyError>;
 
     /// A program that each device runs, ready to run; `stage` says which in words.
     ///
@@ -46,7 +46,7 @@ pub trait Loaded {
 }
 
 /// A whole program that is ready to run.
-pub trait Whole {
+pub trait Whole: Sync {
     /// What it is, in words.
     fn name(&self) -> &'static str;
 
@@ -56,7 +56,8 @@ pub trait Whole {
     /// If it can't be run.
     fn run(&self, globals: &[HostArray]) -> Result<Vec<HostArray>, VerifyError>;
 
-    /// Runs it with rounding errors on purpose, to see how much they change; `None` if it can't.
+    /// Runs it with rounding errors on purpose, and reductions in another order, to see how much
+    /// they change; `None` if it can't.
     ///
     /// # Errors
     /// If it can't be run.
@@ -66,6 +67,12 @@ pub trait Whole {
         _seed: u64,
     ) -> Result<Option<Vec<HostArray>>, VerifyError> {
         Ok(None)
+    }
+}
+
+impl std::fmt::Debug for dyn Whole {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.name())
     }
 }
 
@@ -89,12 +96,12 @@ impl Engine for Interpreter {
         None
     }
 
-    fn whole<'e>(
-        &'e self,
-        _: &'e Partitioned,
+    fn whole(
+        &self,
+        _: &Partitioned,
         whole: &Module,
         mesh: &Mesh,
-    ) -> Result<Box<dyn Whole + 'e>, VerifyError> {
+    ) -> Result<Box<dyn Whole>, VerifyError> {
         // As it was read, but for annotations in other forms, which stand for parts of its meaning.
         let mut module = whole.clone();
         let options = shard_passes::import::ImportOptions {

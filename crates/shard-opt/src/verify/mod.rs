@@ -23,7 +23,10 @@ mod reference;
 mod report;
 pub mod roles;
 mod shards;
+mod slack;
 pub mod stages;
+
+use std::sync::OnceLock;
 
 use shard_ir::sharding::{Mesh, TensorSharding};
 use shard_ir::{Diagnostic, HostArray, Module};
@@ -39,6 +42,7 @@ use dependence::Dependence;
 use draw::{Draw, Scales};
 use engine::{Engine, Loaded, Whole};
 use shards::Part;
+use slack::Slack;
 
 use crate::run::Input;
 
@@ -161,18 +165,21 @@ pub struct Prepared {
     inputs: Vec<Vec<Vec<HostArray>>>,
     /// For each run, the results.
     expected: Vec<Vec<HostArray>>,
-    /// For each run and result, what rounding errors inside the program do to it.
-    noise: Vec<Vec<f64>>,
+    /// For each run and result, how it is compared at first.
+    rules: Vec<Vec<Rule>>,
+    /// For each run and result, what is open of it: found out where something differs.
+    slack: Vec<OnceLock<Vec<Slack>>>,
     /// For each result, each device's part.
     parts: Vec<Vec<Part>>,
     /// The results that are partial, with their shardings.
     partial: Vec<(usize, TensorSharding)>,
     mesh: Mesh,
-    /// For each result, how it is compared.
-    tolerances: Vec<Option<f64>>,
+    /// Whether all values are random, of sizes that suit the program: then nothing but rounding is
+    /// left open.
+    tame: Vec<bool>,
     /// What is known of each result before the partitioned program runs.
     blank: Vec<ResultReport>,
-    reference: &'static str,
+    reference: Box<dyn Whole>,
     seed: u64,
 }
 
@@ -202,7 +209,6 @@ impl Prepared {
 
         let reference = engine.whole(partitioned, whole, &mesh)?;
         let (mut globals, mut inputs, mut expected) = (Vec::new(), Vec::new(), Vec::new());
-        let mut noise = Vec::new();
         for (run, &kind) in runs.iter().enumerate() {
             let (seed, scales) = match kind {
                 RunKind::Given | RunKind::Random => {
@@ -213,7 +219,6 @@ impl Prepared {
             };
             let whole = draw.arguments(kind, seed, scales)?;
             let results = reference.run(&whole)?;
-            noise.push(noise_of(&*reference, &whole, &results)?);
             expected.push(results);
             inputs.push(cut(partitioned, &mesh, devices, &whole)?);
             globals.push(whole);
@@ -264,11 +269,20 @@ impl Prepared {
                 finite,
                 changed,
                 compared: 0,
+                open: 0,
                 differing: 0,
                 worst: 0.0,
                 examples: Vec::new(),
             });
         }
+        let rules_of = |results: &Vec<HostArray>| {
+            let pairs = results.iter().zip(&tolerances);
+            pairs.map(|(result, tolerance)| Rule::of(result, *tolerance, 0.0)).collect()
+        };
+        let rules = expected.iter().map(rules_of).collect();
+        let slack = runs.iter().map(|_| OnceLock::new()).collect();
+        let is_tame = |kind: &RunKind| *kind == RunKind::Random && options.given.is_empty();
+        let tame = runs.iter().map(is_tame).collect();
         let unreduced = |value: &InterfaceValue| {
             let sharding = value.sharding.clone().filter(TensorSharding::is_unreduced)?;
             Some((value.index, sharding))
@@ -281,18 +295,48 @@ impl Prepared {
             globals,
             inputs,
             expected,
-            noise,
+            rules,
+            slack,
+            tame,
             parts,
-            tolerances,
             blank,
-            reference: reference.name(),
+            reference,
             seed: options.seed,
         })
     }
 
-    /// How a result of a run is compared.
-    fn rule(&self, run: usize, index: usize) -> Rule {
-        Rule::of(&self.expected[run][index], self.tolerances[index], self.noise[run][index])
+    /// Compares a device's array with its part of a result. What the order of sums leaves open is
+    /// found out where something differs.
+    fn compare(
+        &self,
+        index: usize,
+        array: &HostArray,
+        part: &Part,
+        place: Place,
+        sum: &mut Found,
+    ) -> Result<(), VerifyError> {
+        let expected = &self.expected[place.run][index];
+        let rule = self.rules[place.run][index];
+        let mut found = Found::default();
+        compare::compare(expected, array, part, (rule, &[]), place, &mut found);
+        if found.differing > 0 {
+            let slack = &self.slack_of(place.run)?[index];
+            let open = if self.tame[place.run] { &[][..] } else { &slack.open };
+            found = Found::default();
+            let rule = rule.with_noise(slack.noise);
+            compare::compare(expected, array, part, (rule, open), place, &mut found);
+        }
+        sum.add(found);
+        Ok(())
+    }
+
+    fn slack_of(&self, run: usize) -> Result<&[Slack], VerifyError> {
+        let cell = &self.slack[run];
+        if let Some(known) = cell.get() {
+            return Ok(known);
+        }
+        let found = slack::of_run(&*self.reference, &self.globals[run], &self.expected[run])?;
+        Ok(cell.get_or_init(|| found))
     }
 
     /// Devices that the program runs on.
@@ -349,7 +393,6 @@ impl Prepared {
             partial::complete(&mut lists, *index, sharding, &self.mesh);
         }
         for (index, expected) in self.expected[run].iter().enumerate() {
-            let rule = self.rule(run, index);
             for (device, list) in lists.iter().enumerate() {
                 let part = &self.parts[index][device];
                 let array = list.get(index).filter(|array| {
@@ -359,7 +402,7 @@ impl Prepared {
                     return Err(VerifyError::Shape { what: "result", index, device });
                 };
                 let place = Place { run, device };
-                compare::compare(expected, array, part, rule, place, &mut found[index]);
+                self.compare(index, array, part, place, &mut found[index])?;
             }
         }
         Ok(())
@@ -375,6 +418,7 @@ impl Prepared {
                 ResultReport {
                     status,
                     compared: found.compared,
+                    open: found.open,
                     differing: found.differing,
                     worst: found.worst,
                     examples: found.examples,
@@ -387,7 +431,7 @@ impl Prepared {
             devices: self.devices,
             runs: self.runs.clone(),
             seed: self.seed,
-            reference: self.reference,
+            reference: self.reference.name(),
             results,
         }
     }
@@ -431,30 +475,6 @@ impl Judge {
         if dead || wild { Status::Inconclusive } else { Status::Equal }
     }
 }
-
-/// What rounding errors inside a program do to its results: 0 where that can't be told.
-///
-/// Sums in another order have other rounding errors, each of about the size of the last place of
-/// what is added. The program is run a few times with errors of that size put in; what they change
-/// of a result, some of it by cancellation, is what another order may change.
-fn noise_of(
-    reference: &dyn Whole,
-    globals: &[HostArray],
-    results: &[HostArray],
-) -> Result<Vec<f64>, VerifyError> {
-    const RUNS: u64 = 2;
-    let mut noise = vec![0.0f64; results.len()];
-    for seed in 1..=RUNS {
-        let Some(changed) = reference.run_jittered(globals, seed)? else { break };
-        for ((noise, result), changed) in noise.iter_mut().zip(results).zip(&changed) {
-            *noise = noise.max(NOISE_MARGIN * compare::distance(result, changed));
-        }
-    }
-    Ok(noise)
-}
-
-/// How much larger the rounding errors of another order may be than those put in.
-const NOISE_MARGIN: f64 = 8.0;
 
 /// Further inputs that are tried on results that haven't changed.
 const MOST_REDRAWS: usize = 4;

@@ -59,9 +59,13 @@ pub struct ResultReport {
     pub changed: bool,
     /// Elements compared, over all devices and runs.
     pub compared: u64,
+    /// Elements of these that are another value, which is allowed as the specification leaves it
+    /// open: with another order of its reductions the whole program has another value there, too.
+    pub open: u64,
     /// Elements that differ.
     pub differing: u64,
-    /// The largest error, as a part of what is allowed (JSON has no infinity: `null`).
+    /// The largest error, as a part of what is allowed (JSON has no infinity: `null`); what rounding
+    /// errors inside the program may do is allowed where the tolerance is not enough.
     pub worst: f64,
     /// The first differences.
     pub examples: Vec<Mismatch>,

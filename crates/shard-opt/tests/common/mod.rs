@@ -8,7 +8,8 @@ use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 use shard_opt::ir::Module;
 use shard_opt::pjrt::{Client, Plugin};
-use shard_opt::verify::{VerifyOptions, VerifyReport};
+use shard_opt::verify::engine::Engine;
+use shard_opt::verify::{Inputs, VerifyOptions, VerifyReport};
 use shard_opt::{ParseOptions, PartitionOptions, Partitioned};
 
 /// The repository's root.
@@ -97,9 +98,10 @@ pub fn partition(text: &str) -> Result<(Module, Partitioned), String> {
 }
 
 /// Reads, partitions and verifies a program.
-pub fn verify(text: &str, client: &Client) -> Result<VerifyReport, String> {
+pub fn verify(text: &str, engine: &dyn Engine, inputs: Inputs) -> Result<VerifyReport, String> {
     let (whole, partitioned) = partition(text)?;
-    shard_opt::verify::verify(&partitioned, &whole, client, &VerifyOptions::default())
+    let options = VerifyOptions { inputs, ..VerifyOptions::default() };
+    shard_opt::verify::verify(&partitioned, &whole, engine, &options)
         .map_err(|error| format!("verify: {error}"))
 }
 

@@ -16,8 +16,6 @@ use std::fmt::Write;
 
 use cases::{ARGS, CASES, Case, RESULTS};
 use fastrand::Rng;
-use shard_opt::verify::Inputs;
-use shard_opt::verify::engine::{Engine, Interpreter};
 
 /// Axes of each mesh.
 const MESHES: &[&[(&str, usize)]] =
@@ -101,20 +99,6 @@ fn number(variable: &str, otherwise: usize) -> usize {
     std::env::var(variable).ok().and_then(|text| text.parse().ok()).unwrap_or(otherwise)
 }
 
-/// What is wrong with a program, on the interpreter with all inputs, and on a client.
-fn complaint(text: &str, client: &dyn Engine) -> Option<String> {
-    let engines = [(&Interpreter as &dyn Engine, Inputs::All), (client, Inputs::Random)];
-    engines.into_iter().find_map(|(engine, inputs)| {
-        let attempt = std::panic::AssertUnwindSafe(|| common::verify(text, engine, inputs));
-        match std::panic::catch_unwind(attempt) {
-            Ok(Ok(report)) if report.passed() => None,
-            Ok(Ok(report)) => Some(report.to_text(160)),
-            Ok(Err(error)) => Some(error),
-            Err(_) => Some("it panics".to_owned()),
-        }
-    })
-}
-
 #[test]
 fn small_programs_verify() {
     let client = common::eight_devices();
@@ -136,7 +120,7 @@ fn small_programs_verify() {
                 let text = program(case, mesh, &mut rng);
                 let _ = std::fs::write(&current, &text);
                 tried += 1;
-                let Some(message) = complaint(&text, &*client) else { continue };
+                let Some(message) = common::complaint(&text, &*client) else { continue };
                 failed += 1;
                 let message = format!("{text}\n{message}");
                 let first = failures.entry(case.name.to_owned()).or_insert_with(|| message.clone());

@@ -172,7 +172,7 @@ impl<'m> Device<'m> {
                 }
                 let results = {
                     let outside = Environment(&self.values, self.outside);
-                    let backwards = self.program.jitter.is_some();
+                    let backwards = self.program.backwards;
                     let site = Site { module, op, outside: &outside, expressed: false, backwards };
                     ops::eval(&site, &operands)?
                 };

@@ -147,7 +147,7 @@ pub(super) fn compare(
 }
 
 /// The error in units of what is allowed; infinite where nothing is allowed.
-fn error(element: ElementType, want: &[u8], have: &[u8], rule: Rule) -> f64 {
+pub(super) fn error(element: ElementType, want: &[u8], have: &[u8], rule: Rule) -> f64 {
     if want == have {
         return 0.0;
     }
@@ -168,7 +168,7 @@ fn error(element: ElementType, want: &[u8], have: &[u8], rule: Rule) -> f64 {
 
 /// How far two numbers are apart: not finite where one has a part that isn't and the other hasn't
 /// the same.
-pub(super) fn apart(a: [f64; 2], b: [f64; 2]) -> f64 {
+fn apart(a: [f64; 2], b: [f64; 2]) -> f64 {
     let part = |a: f64, b: f64| if a == b || a.is_nan() && b.is_nan() { 0.0 } else { a - b };
     part(a[0], b[0]).hypot(part(a[1], b[1]))
 }

@@ -46,7 +46,7 @@ pub trait Loaded {
 }
 
 /// A whole program that is ready to run.
-pub trait Whole: Sync {
+pub trait Whole: Send + Sync {
     /// What it is, in words.
     fn name(&self) -> &'static str;
 
@@ -56,18 +56,26 @@ pub trait Whole: Sync {
     /// If it can't be run.
     fn run(&self, globals: &[HostArray]) -> Result<Vec<HostArray>, VerifyError>;
 
-    /// Runs it with rounding errors on purpose, and reductions in another order, to see how much
-    /// they change; `None` if it can't.
+    /// Runs it as another machine might, to see how much that changes; `None` if it can't.
     ///
     /// # Errors
     /// If it can't be run.
-    fn run_jittered(
+    fn run_otherwise(
         &self,
         _globals: &[HostArray],
-        _seed: u64,
+        _otherwise: Otherwise,
     ) -> Result<Option<Vec<HostArray>>, VerifyError> {
         Ok(None)
     }
+}
+
+/// What another machine may do otherwise.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Otherwise {
+    /// Other rounding errors in sums, as this number says.
+    Rounding(u64),
+    /// Other nesting of reductions by regions of more than one op.
+    Nesting,
 }
 
 impl std::fmt::Debug for dyn Whole {
@@ -150,7 +158,7 @@ impl Program {
     fn run_with(
         &self,
         inputs: &[Vec<HostArray>],
-        jitter: Option<u64>,
+        otherwise: Option<Otherwise>,
     ) -> Result<Vec<Vec<HostArray>>, VerifyError> {
         let Some(func) = self.module.main_func() else {
             return Err(VerifyError::Run(Box::new(Diagnostic::error("there is no function"))));
@@ -158,7 +166,11 @@ impl Program {
         let options = RunOptions {
             replicas: self.replicas,
             partitions: self.partitions,
-            jitter,
+            jitter: match otherwise {
+                Some(Otherwise::Rounding(seed)) => Some(seed),
+                Some(Otherwise::Nesting) | None => None,
+            },
+            backwards: otherwise == Some(Otherwise::Nesting),
             ..RunOptions::default()
         };
         let lists = inputs.iter().map(|list| list.iter().map(value_of).collect()).collect();
@@ -184,12 +196,12 @@ impl Whole for Program {
         Ok(self.execute(&[globals.to_vec()])?.pop().unwrap_or_default())
     }
 
-    fn run_jittered(
+    fn run_otherwise(
         &self,
         globals: &[HostArray],
-        seed: u64,
+        otherwise: Otherwise,
     ) -> Result<Option<Vec<HostArray>>, VerifyError> {
-        Ok(self.run_with(&[globals.to_vec()], Some(seed))?.pop())
+        Ok(self.run_with(&[globals.to_vec()], Some(otherwise))?.pop())
     }
 }
 

@@ -335,7 +335,8 @@ impl Prepared {
         if let Some(known) = cell.get() {
             return Ok(known);
         }
-        let found = slack::of_run(&*self.reference, &self.globals[run], &self.expected[run])?;
+        let (globals, results) = (&self.globals[run], &self.expected[run]);
+        let found = slack::of_run(&*self.reference, globals, results, &self.rules[run])?;
         Ok(cell.get_or_init(|| found))
     }
 

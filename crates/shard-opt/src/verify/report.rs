@@ -80,13 +80,13 @@ impl ResultReport {
         }
     }
 
-    /// Why it is inconclusive.
-    fn reason(&self) -> String {
+    /// What makes a check of it say little; whether it changes is left out where nothing could.
+    fn reason(&self, judges_change: bool) -> String {
         let mut reasons = Vec::new();
         if self.finite < super::MOST_FINITE {
             reasons.push(format!("only {:.1} % of it is finite", 100.0 * self.finite));
         }
-        if !self.changed {
+        if judges_change && !self.changed {
             reasons.push("no input changes it".to_owned());
         }
         reasons.join(", ")
@@ -206,14 +206,32 @@ impl VerifyReport {
     }
 
     fn write_failures(&self, text: &mut String) {
-        for result in self.results.iter().filter(|result| result.status != Status::Equal) {
+        // Edge inputs alone say nothing of what others do, nor does one input that is given.
+        let random = self.runs.first().is_some_and(|kind| !kind.is_edge());
+        let judges_change = self.runs.first() == Some(&RunKind::Random);
+        for result in &self.results {
             let label = result.label();
+            if result.open > 0 {
+                let _ = writeln!(
+                    text,
+                    "\nresult {label}: {} of {} elements differ where the whole program differs \
+                     too if its reductions are nested the other way",
+                    result.open, result.compared
+                );
+            }
             match result.status {
+                Status::Equal => {
+                    let reason = result.reason(judges_change);
+                    if random && !reason.is_empty() {
+                        let _ = writeln!(text, "\nresult {label}: by what is given, {reason}");
+                    }
+                }
                 Status::Inconclusive => {
-                    let _ = writeln!(text, "\nresult {label} is inconclusive: {}", result.reason());
+                    let _ =
+                        writeln!(text, "\nresult {label} is inconclusive: {}", result.reason(true));
                     let _ = writeln!(text, "  help: {}", result.way_forward());
                 }
-                _ => {
+                Status::Different => {
                     let _ = writeln!(
                         text,
                         "\nresult {label}: {} of {} elements differ",

@@ -2,7 +2,7 @@
 
 use std::sync::{Mutex, PoisonError};
 
-use shard_interp::{Buffer, Machine, RunError, RunOptions, Tensor, Value, Watch};
+use shard_interp::{Buffer, Machine, RunOptions, Tensor, Value, Watch};
 use shard_ir::sharding::Mesh;
 use shard_ir::{Attr, Diagnostic, HostArray, Module, OpId};
 use shard_passes::pipeline::Partitioned;
@@ -74,8 +74,10 @@ pub trait Whole: Send + Sync {
 pub enum Otherwise {
     /// Other rounding errors in sums, as this number says.
     Rounding(u64),
-    /// Other nesting of reductions by regions of more than one op.
-    Nesting,
+    /// Other nesting of reductions by regions of more than one op, and convolutions with their
+    /// operands in each other's place where compilers do that: what is padded with zeros is then the
+    /// other operand, and zero times infinity is NaN.
+    Form,
 }
 
 impl std::fmt::Debug for dyn Whole {
@@ -149,18 +151,21 @@ struct Program {
 }
 
 impl Program {
-    fn failed(&self, error: &RunError) -> VerifyError {
-        VerifyError::Run(Box::new(error.diagnostic(&self.module)))
-    }
-}
-
-impl Program {
     fn run_with(
         &self,
         inputs: &[Vec<HostArray>],
         otherwise: Option<Otherwise>,
     ) -> Result<Vec<Vec<HostArray>>, VerifyError> {
-        let Some(func) = self.module.main_func() else {
+        let mut swapped;
+        let module = match otherwise {
+            Some(Otherwise::Form) => {
+                swapped = self.module.clone();
+                shard_passes::swap_convolutions::run(&mut swapped).map_err(VerifyError::Pass)?;
+                &swapped
+            }
+            Some(Otherwise::Rounding(_)) | None => &self.module,
+        };
+        let Some(func) = module.main_func() else {
             return Err(VerifyError::Run(Box::new(Diagnostic::error("there is no function"))));
         };
         let options = RunOptions {
@@ -168,15 +173,15 @@ impl Program {
             partitions: self.partitions,
             jitter: match otherwise {
                 Some(Otherwise::Rounding(seed)) => Some(seed),
-                Some(Otherwise::Nesting) | None => None,
+                Some(Otherwise::Form) | None => None,
             },
-            backwards: otherwise == Some(Otherwise::Nesting),
+            backwards: otherwise == Some(Otherwise::Form),
             ..RunOptions::default()
         };
         let lists = inputs.iter().map(|list| list.iter().map(value_of).collect()).collect();
-        let outcome = Machine::new(&self.module)
+        let outcome = Machine::new(module)
             .run(func, lists, &options)
-            .map_err(|error| self.failed(&error))?;
+            .map_err(|error| VerifyError::Run(Box::new(error.diagnostic(module))))?;
         Ok(outcome.results.iter().map(|list| list.iter().map(array_of).collect()).collect())
     }
 }

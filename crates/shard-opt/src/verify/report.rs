@@ -60,7 +60,7 @@ pub struct ResultReport {
     /// Elements compared, over all devices and runs.
     pub compared: u64,
     /// Elements of these that are another value, which is allowed as the specification leaves it
-    /// open: with another order of its reductions the whole program has another value there, too.
+    /// open: with its reductions nested the other way the whole program has another value there, too.
     pub open: u64,
     /// Elements that differ.
     pub differing: u64,
@@ -214,8 +214,8 @@ impl VerifyReport {
             if result.open > 0 {
                 let _ = writeln!(
                     text,
-                    "\nresult {label}: {} of {} elements differ where the whole program differs \
-                     too if its reductions are nested the other way",
+                    "\nresult {label}: {} of {} elements differ where the whole program does in \
+                     another form, with reductions nested the other way",
                     result.open, result.compared
                 );
             }

@@ -2,8 +2,9 @@
 //!
 //! Sums in another order have other rounding errors, each of about the size of the last place of
 //! what is added. The program is run a few times with errors of that size put in; what they change
-//! of a result, some of it by cancellation, is what another order may change. Then it is run with
-//! reductions nested the other way: elements that become something else are open.
+//! of a result, some of it by cancellation, is what another order may change. Then it is run in
+//! another form: reductions nested the other way, and convolutions with operands swapped. Elements
+//! that become something else are open.
 
 use shard_ir::HostArray;
 
@@ -36,7 +37,7 @@ pub(super) fn of_run(
 ) -> Result<Vec<Slack>, VerifyError> {
     let mut all = vec![Slack::default(); results.len()];
     // Last what isn't rounding, which is what is more than rounding does.
-    for otherwise in [Otherwise::Rounding(1), Otherwise::Rounding(2), Otherwise::Nesting] {
+    for otherwise in [Otherwise::Rounding(1), Otherwise::Rounding(2), Otherwise::Form] {
         let Some(changed) = reference.run_otherwise(globals, otherwise)? else { break };
         for (((slack, result), changed), rule) in
             all.iter_mut().zip(results).zip(&changed).zip(rules)
@@ -47,7 +48,7 @@ pub(super) fn of_run(
                     slack.noise = slack.noise.max(noise);
                     f64::INFINITY
                 }
-                Otherwise::Nesting => 1.0,
+                Otherwise::Form => 1.0,
             };
             let rule = rule.with_noise(slack.noise);
             widen(&mut slack.open, result, changed, |error| error >= finite, rule);

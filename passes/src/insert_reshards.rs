@@ -5,8 +5,10 @@
 //! partial carries *unreduced* axes until a reshard, placed right behind the op, completes it;
 //! [`crate::place_reductions`] moves such reshards to where they cost least.
 
+use cranelift_entity::SecondaryMap;
+use cranelift_entity::packed_option::PackedOption;
 use rustc_hash::{FxHashMap, FxHashSet};
-use shard_ir::ops::{Control, Op, Reshard, Sdy};
+use shard_ir::ops::{Control, Movement, Op, Reshard, Sdy};
 use shard_ir::sharding::{AxisList, DimSharding, TensorSharding, axes};
 use shard_ir::{
     BlockId, Diagnostic, FuncId, LocId, MeshId, Module, OpId, Place, ShardingId, Symbol, TypeId,
@@ -58,6 +60,8 @@ pub fn run(module: &mut Module, pricing: &mut Pricing) -> Result<Vec<Fallback>, 
         mesh,
         func,
         made: Vec::new(),
+        forms: Vec::new(),
+        origin: SecondaryMap::new(),
         fallbacks: Vec::new(),
         gathered: FxHashSet::default(),
         manual: 0,
@@ -72,6 +76,10 @@ struct Insert<'p> {
     func: FuncId,
     /// Reshards of each open block, so that one serves all uses.
     made: Vec<FxHashMap<(ValueId, ShardingId), ValueId>>,
+    /// Of each open block, the values that are the same as one but for where they lie.
+    forms: Vec<FxHashMap<ValueId, Vec<ValueId>>>,
+    /// The value that another is a form of.
+    origin: SecondaryMap<ValueId, PackedOption<ValueId>>,
     fallbacks: Vec<Fallback>,
     /// How many manual computations are around.
     manual: u32,
@@ -82,12 +90,14 @@ struct Insert<'p> {
 impl Rewrite for Insert<'_> {
     fn enter(&mut self, rw: &mut Rewriter<'_>, block: BlockId) -> Result<(), Diagnostic> {
         self.made.push(FxHashMap::default());
+        self.forms.push(FxHashMap::default());
         self.manual += u32::from(is_manual(rw.module, block));
         Ok(())
     }
 
     fn leave(&mut self, rw: &mut Rewriter<'_>, block: BlockId) -> Result<(), Diagnostic> {
         self.made.pop();
+        self.forms.pop();
         self.manual -= u32::from(is_manual(rw.module, block));
         Ok(())
     }
@@ -210,6 +220,11 @@ impl Insert<'_> {
         let known = crate::reasons::reason(rw.module, rw.loc).map(str::to_owned);
         let why = known.as_deref().unwrap_or("sharding constraint");
         let value = self.reshard(rw, operand, sharding, why);
+        // What is constrained is read as it was constrained, even where another form is at hand:
+        // that one then need not be kept.
+        if self.origin(value) == self.origin(operand) && value != operand {
+            self.origin[value] = None.into();
+        }
         rw.replace(result, value);
         Ok(())
     }
@@ -285,7 +300,16 @@ impl Insert<'_> {
             self.tensor_shardings(rw.module, rw.module.operands(op));
         let results: Vec<Option<TensorSharding>> =
             self.tensor_shardings(rw.module, rw.module.results(op));
-        let wanted = Wanted { operands: &operands, results: &results };
+        let forms: Vec<Vec<TensorSharding>> = rw
+            .module
+            .operands(op)
+            .iter()
+            .map(|&value| {
+                let forms = self.forms(rw.module, value).into_iter();
+                forms.filter_map(|form| rw.module.value_sharding(form).cloned()).collect()
+            })
+            .collect();
+        let wanted = Wanted { operands: &operands, forms: &forms, results: &results };
         let strategy = choose(rw.module, op, &rule, self.mesh, &wanted, self.pricing);
         self.note_fallback(rw.module, op, &rule, &strategy, &wanted);
         self.apply(rw, op, &strategy, &results);
@@ -362,20 +386,131 @@ impl Insert<'_> {
         }
         let new = match self.recompute(rw, value, to) {
             Some(new) => new,
-            None => {
-                let ty = rw.module.value_type(value);
-                let here = rw.loc;
-                let served = source(rw.module, here, value);
-                rw.loc = because(rw.module, served, why);
-                let new = rw.emit_sharded(Reshard { sharding: to }, &[value], ty, to);
-                rw.loc = here;
-                new
-            }
+            None => self.moved(rw, value, to, why),
         };
         if let Some(scope) = self.made.last_mut() {
             scope.insert((value, to), new);
         }
         new
+    }
+
+    /// The nearest form of a value, if it lies so, or moved there.
+    fn moved(
+        &mut self,
+        rw: &mut Rewriter<'_>,
+        value: ValueId,
+        to: ShardingId,
+        why: &str,
+    ) -> ValueId {
+        let form = self.nearest_form(rw.module, value, to);
+        let has = self.sharding(rw.module, form);
+        if rw.module.sharding(has).is_equivalent(rw.module.sharding(to)) {
+            return form;
+        }
+        let new = match self.rebroadcast(rw, value, form, to, why) {
+            Some(new) => new,
+            None => {
+                let ty = rw.module.value_type(value);
+                let here = rw.loc;
+                let served = source(rw.module, here, value);
+                rw.loc = because(rw.module, served, why);
+                let new = rw.emit_sharded(Reshard { sharding: to }, &[form], ty, to);
+                rw.loc = here;
+                new
+            }
+        };
+        let origin = self.origin(value);
+        self.origin[new] = origin.into();
+        if let Some(scope) = self.forms.last_mut() {
+            scope.entry(origin).or_default().push(new);
+        }
+        new
+    }
+
+    /// The value that a value is a form of.
+    fn origin(&self, value: ValueId) -> ValueId {
+        self.origin[value].expand().unwrap_or(value)
+    }
+
+    /// The other forms of a value that are at hand, but for partial ones.
+    fn forms(&self, module: &Module, value: ValueId) -> Vec<ValueId> {
+        let origin = self.origin(value);
+        let made = self.forms.iter().filter_map(|scope| scope.get(&origin)).flatten().copied();
+        let is_partial = |form| module.value_sharding(form).is_some_and(|s| s.is_unreduced());
+        let all = std::iter::once(origin).chain(made);
+        all.filter(|&form| form != value && !is_partial(form)).collect()
+    }
+
+    /// The form of a value from which a sharding is reached at the least cost: an op may have
+    /// computed more than its result's sharding keeps, or another use have gathered it.
+    fn nearest_form(&mut self, module: &mut Module, value: ValueId, to: ShardingId) -> ValueId {
+        let others = self.forms(module, value);
+        if others.is_empty() {
+            return value;
+        }
+        let bytes = module.tensor_type(value).map_or(0, |ty| ty.bytes());
+        let mut seconds = |form| {
+            let from = self.sharding(module, form);
+            self.pricing.reshard(module.sharding(from), module.sharding(to), bytes).seconds
+        };
+        let mut best = (seconds(value), value);
+        for form in others {
+            let price = seconds(form);
+            if price < best.0 {
+                best = (price, form);
+            }
+        }
+        best.1
+    }
+
+    /// Moves what a value is a broadcast of, and broadcasts it again, where that costs less than to
+    /// move the value, whose nearest form is `form`.
+    fn rebroadcast(
+        &mut self,
+        rw: &mut Rewriter<'_>,
+        value: ValueId,
+        form: ValueId,
+        to: ShardingId,
+        why: &str,
+    ) -> Option<ValueId> {
+        let module = &mut *rw.module;
+        let op = module.defining_op(value)?;
+        let Op::Movement(Movement::BroadcastInDim(broadcast)) = module.kind(op).clone() else {
+            return None;
+        };
+        let wanted = module.sharding(to).clone();
+        let operand = module.operand(op, 0);
+        let (small, large) = (module.tensor_type(operand)?, module.tensor_type(value)?);
+        if wanted.is_unreduced() || small.bytes() >= large.bytes() {
+            return None;
+        }
+        let dims = small.dims.iter().zip(&broadcast.dimensions).map(|(&size, &dim)| {
+            let dim = usize::try_from(dim).unwrap_or(usize::MAX);
+            match large.dims.get(dim) == Some(&size) {
+                true => DimSharding::closed(wanted.dim_axes(dim)),
+                false => DimSharding::closed(&[]),
+            }
+        });
+        let needed = TensorSharding::from_dims(self.mesh, dims);
+        let (small, large) = (small.clone(), large.clone());
+        let again = large.bytes() / wanted.tile_count().max(1);
+        let needed = module.sharding_id(needed);
+        let nearest = self.nearest_form(module, operand, needed);
+        let mut seconds = |value, to, bytes| {
+            let from = self.sharding(module, value);
+            self.pricing.reshard(module.sharding(from), module.sharding(to), bytes).seconds
+        };
+        let moved = seconds(form, to, large.bytes());
+        let rebuilt = seconds(nearest, needed, small.bytes());
+        if rebuilt + self.pricing.compute(large.element, 0.0, again as f64) >= moved {
+            return None;
+        }
+        let operand = self.reshard(rw, operand, needed, why);
+        let ty = rw.module.value_type(value);
+        let here = std::mem::replace(&mut rw.loc, rw.module.op(op).loc);
+        let new = rw.emit_sharded(*broadcast, &[operand], ty, to);
+        rw.loc = here;
+        Some(new)
     }
 
     /// Computes a cheap value again under another sharding.
@@ -419,7 +554,8 @@ impl Insert<'_> {
             let Some(ty) = module.tensor_type(value) else { continue };
             // Axes that another dimension takes aren't lost: the parts are exchanged.
             let gathers = to.tile_count() < from.tile_count();
-            if !gathers || shard_plan::cheap::is_cheap(module, value) {
+            let at_hand = wanted.forms[index].iter().any(|form| form.is_equivalent(to));
+            if !gathers || at_hand || shard_plan::cheap::is_cheap(module, value) {
                 continue;
             }
             for (dim, factors) in mapping.iter().enumerate() {

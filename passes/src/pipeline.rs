@@ -93,18 +93,10 @@ pub struct Partitioned {
 /// # Errors
 /// What the first failing pass says.
 pub fn partition(module: Module, options: &PartitionOptions) -> Result<Partitioned, Diagnostic> {
-    let mut run = Run {
-        module,
-        timing: Vec::new(),
-        stages: options.keep_stages.then(Vec::new),
-        local: false,
-    };
+    let mut run = Run::new(module, options.keep_stages);
     let stop = |stage: Stage| options.stop_after.is_some_and(|last| last <= stage);
 
-    run.pass("hlo-to-stablehlo", crate::hlo_to_stablehlo::run)?;
-    run.pass("xla-sdy-round-trip-import-pipeline", crate::sdy_round_trip::import)?;
-    run.pass("inline-calls", crate::inline_calls::run)?;
-    run.pass("import", |module| crate::import::run(module, &options.import))?;
+    run.import(&options.import)?;
     let mut done = Partitioned {
         whole: Module::new(),
         module: Module::new(),
@@ -116,16 +108,14 @@ pub fn partition(module: Module, options: &PartitionOptions) -> Result<Partition
         stages: Vec::new(),
     };
     let Some(mesh) = crate::meshes::main_mesh(&run.module) else {
-        return Err(Diagnostic::error("the program has no mesh to be partitioned over")
-            .help("state one with --mesh='data=4,model=2' and shardings with --arg"));
+        return Err(no_mesh());
     };
     let mesh = run.module.meshes[mesh].mesh.clone();
     let devices = mesh.device_count();
     let mut pricing = Pricing::new(options.topology.clone(), mesh)
         .map_err(|error| Diagnostic::error(error.to_string()))?;
     if !stop(Stage::Import) {
-        run.pass("simplify", crate::simplify::run)?;
-        run.pass("split-constants", crate::split_constants::run)?;
+        run.prepare()?;
         run.pass("propagate", crate::propagate::run)?;
     }
     done.whole = run.module.clone();
@@ -167,6 +157,26 @@ pub fn partition(module: Module, options: &PartitionOptions) -> Result<Partition
     Ok(done)
 }
 
+/// A program as propagation gets it: calls inlined, annotations imported, each use of a constant
+/// with its own.
+///
+/// # Errors
+/// What the first failing pass says; that it has no mesh.
+pub fn prepare(module: Module, options: &ImportOptions) -> Result<Module, Diagnostic> {
+    let mut run = Run::new(module, false);
+    run.import(options)?;
+    if crate::meshes::main_mesh(&run.module).is_none() {
+        return Err(no_mesh());
+    }
+    run.prepare()?;
+    Ok(run.module)
+}
+
+fn no_mesh() -> Diagnostic {
+    Diagnostic::error("the program has no mesh to be partitioned over")
+        .help("state one with --mesh='data=4,model=2' and shardings with --arg")
+}
+
 fn dead_code(module: &mut Module) -> Result<(), Diagnostic> {
     crate::dead_code::run(module);
     Ok(())
@@ -180,6 +190,25 @@ struct Run {
 }
 
 impl Run {
+    fn new(module: Module, keep_stages: bool) -> Run {
+        let stages = keep_stages.then(Vec::new);
+        Run { module, timing: Vec::new(), stages, local: false }
+    }
+
+    /// Makes one function with one mesh, and shardings on values, of whatever the program is.
+    fn import(&mut self, options: &ImportOptions) -> Result<(), Diagnostic> {
+        self.pass("hlo-to-stablehlo", crate::hlo_to_stablehlo::run)?;
+        self.pass("xla-sdy-round-trip-import-pipeline", crate::sdy_round_trip::import)?;
+        self.pass("inline-calls", crate::inline_calls::run)?;
+        self.pass("import", |module| crate::import::run(module, options))
+    }
+
+    /// What goes before propagation.
+    fn prepare(&mut self) -> Result<(), Diagnostic> {
+        self.pass("simplify", crate::simplify::run)?;
+        self.pass("split-constants", crate::split_constants::run)
+    }
+
     fn pass<T>(
         &mut self,
         name: &'static str,

@@ -32,6 +32,7 @@
 //! - Explicitly replicated axes of a value in a sharding group stay.
 
 pub mod engine;
+pub mod explain;
 pub mod projection;
 pub mod rules;
 

@@ -27,6 +27,7 @@
 //! Errors are [`Diagnostic`]s, which [`render::render`] shows with the place in the text, and
 //! [`report::Report`] says what the result costs.
 
+pub mod explain;
 #[cfg(feature = "pjrt")]
 pub mod peer;
 pub mod render;
@@ -44,6 +45,7 @@ pub use shard_mlir as mlir;
 pub use shard_passes as passes;
 #[cfg(feature = "pjrt")]
 pub use shard_pjrt as pjrt;
+pub use shard_propagate as propagate;
 pub use shard_text as text;
 
 pub use shard_cost::Topology;

@@ -26,6 +26,8 @@ pub struct Strategy {
 pub struct Wanted<'a> {
     /// Shardings of the operands as they are; `None` for what isn't a tensor.
     pub operands: &'a [Option<TensorSharding>],
+    /// Shardings in which each operand is at hand as well.
+    pub forms: &'a [Vec<TensorSharding>],
     /// Shardings that the results shall have in the end.
     pub results: &'a [Option<TensorSharding>],
 }
@@ -323,7 +325,7 @@ pub fn advise(
                 false => wanted.operands[at].clone(),
             })
             .collect();
-        let advised = Wanted { operands: &operands, results: wanted.results };
+        let advised = Wanted { operands: &operands, ..*wanted };
         let mut then = price(module, op, &strategy, &advised, pricing);
         if !is_argument {
             then += pricing.reshard(from, to, bytes).seconds;
@@ -355,15 +357,17 @@ fn price(
     let mut seconds = 0.0;
     let mut moved: Vec<(ValueId, &TensorSharding)> = Vec::new();
     let mut bytes = 0.0;
-    for ((&value, to), from) in
-        module.operands(op).iter().zip(&strategy.operands).zip(wanted.operands)
-    {
+    for (index, (&value, to)) in module.operands(op).iter().zip(&strategy.operands).enumerate() {
+        let from = &wanted.operands[index];
         let (Some(ty), Some(from)) = (module.tensor_type(value), from) else { continue };
         bytes += ty.bytes() as f64 / shards(to);
         // The same value used twice is moved once; a cheap one is computed again in place.
         if !moved.contains(&(value, to)) && !crate::cheap::is_cheap(module, value) {
             moved.push((value, to));
-            seconds += pricing.reshard(from, to, ty.bytes()).seconds;
+            let forms = std::iter::once(from).chain(&wanted.forms[index]);
+            seconds += forms
+                .map(|form| pricing.reshard(form, to, ty.bytes()).seconds)
+                .fold(f64::INFINITY, f64::min);
         }
     }
     for ((&value, from), to) in module.results(op).iter().zip(&strategy.results).zip(wanted.results)

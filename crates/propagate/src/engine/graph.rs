@@ -140,6 +140,23 @@ impl PropagationGraph {
         self.graph.edges(NodeIndex::new(op)).map(|edge| (*edge.weight(), edge.target()))
     }
 
+    /// The ops that a value is an operand or a result of, each once, in order.
+    pub fn ops_around(&self, value: NodeIndex) -> Vec<NodeIndex> {
+        let mut ops: Vec<NodeIndex> =
+            self.graph.neighbors_directed(value, petgraph::Direction::Incoming).collect();
+        ops.sort_unstable();
+        ops.dedup();
+        ops
+    }
+
+    /// The first value of a node, if the node is one of values that the module has.
+    pub fn value_at(&self, node: NodeIndex) -> Option<ValueId> {
+        match self.graph.node_weight(node)? {
+            Node::Value(value) => value.value.expand(),
+            Node::Op(_) => None,
+        }
+    }
+
     /// The ops that a value tells of its changes.
     pub(super) fn listeners(&self, value: NodeIndex) -> petgraph::graph::Neighbors<'_, Port, u32> {
         self.graph.neighbors(value)

@@ -42,7 +42,7 @@ use shard_ir::{FuncId, Module, OpId, ValueId};
 
 pub use factors::{Direction, FactorStrategy};
 pub use graph::{Node, OpKind, OpNode, Port, PropagationGraph, ValueNode};
-pub use obstacles::{Obstacle, Reason, obstacles};
+pub use obstacles::{Obstacle, Reason, node_rule, obstacles};
 pub use table::{ShardingTable, SharedSharding};
 pub use trace::{Log, Placement, Tracer};
 

@@ -7,7 +7,7 @@ use shard_ir::{Module, OpId, ValueId};
 use smallvec::SmallVec;
 
 use super::factors::Direction;
-use super::graph::{Node, OpKind, Port};
+use super::graph::{Node, OpKind, OpNode, Port};
 use super::{Options, Propagation};
 use crate::projection::{Prefix, Projection, TensorFactors, factor_size, gcd};
 use crate::rules::{self, FactorIndex, OpRule};
@@ -70,16 +70,8 @@ pub fn obstacles(
 ) -> Vec<Obstacle> {
     let graph = &result.graph;
     let Some(Node::Op(op)) = graph.graph.node_weight(node) else { return Vec::new() };
+    let Some(rule) = node_rule(module, options, result, node) else { return Vec::new() };
     let tensors: SmallVec<[(Port, NodeIndex); 6]> = graph.tensors(node.index()).collect();
-    let operands = tensors.iter().filter_map(|(port, _)| match port {
-        Port::Operand(index) => Some(*index as usize + 1),
-        Port::Result(_) | Port::Tells => None,
-    });
-    let operands = operands.max().unwrap_or(0);
-    let Some(rule) = rule_of(module, options, op.kind, op.op.expand(), &tensors, operands, result)
-    else {
-        return Vec::new();
-    };
     let mut values: SmallVec<[Option<NodeIndex>; 6]> =
         SmallVec::from_elem(None, rule.tensor_count());
     for &(port, value) in &tensors {
@@ -95,10 +87,7 @@ pub fn obstacles(
     let sharding = |at: usize| -> Option<&TensorSharding> {
         result.table.get(graph.sharding(values.get(at).copied().flatten()?))
     };
-    let value_of = |at: usize| match graph.graph.node_weight(values.get(at).copied().flatten()?)? {
-        Node::Value(value) => value.value.expand(),
-        Node::Op(_) => None,
-    };
+    let value_of = |at: usize| graph.value_at(values.get(at).copied().flatten()?);
     let mut projection = Projection::default();
     projection.assign(&rule, sharding, false);
     let meshes_agree = {
@@ -201,28 +190,33 @@ fn reason(
     Reason::Disagreement
 }
 
-fn rule_of(
+/// The rule by which shardings go through a node of the graph; `None` where they don't, and at the
+/// borders of manual computations.
+pub fn node_rule(
     module: &Module,
     options: &Options,
-    kind: OpKind,
-    op: Option<OpId>,
-    tensors: &[(Port, NodeIndex)],
-    operands: usize,
     result: &Propagation,
+    node: NodeIndex,
 ) -> Option<OpRule> {
+    let graph = &result.graph;
+    let Some(Node::Op(OpNode { kind, op, .. })) = graph.graph.node_weight(node) else {
+        return None;
+    };
+    let op = op.expand();
     let manual = |op: OpId| matches!(module.kind(op), Op::Sdy(Sdy::ManualComputation(_)));
     match kind {
         OpKind::Rule => rules::rule_with(module, op?, options.conservative),
         OpKind::Inert => None,
         OpKind::Edge(_) if op.is_some_and(manual) => None,
         OpKind::Edge(_) | OpKind::Barrier(_) | OpKind::Constraint => {
-            let shape = tensors.iter().find_map(|&(_, value)| {
-                let Node::Value(value) = result.graph.graph.node_weight(value)? else {
-                    return None;
-                };
-                Some(&module.tensor_type(value.value.expand()?)?.dims)
-            })?;
-            Some(OpRule::identity(shape, operands, 1))
+            let tensors = || graph.tensors(node.index());
+            let operands = tensors().filter_map(|(port, _)| match port {
+                Port::Operand(index) => Some(index as usize + 1),
+                Port::Result(_) | Port::Tells => None,
+            });
+            let shape = tensors()
+                .find_map(|(_, value)| Some(&module.tensor_type(graph.value_at(value)?)?.dims))?;
+            Some(OpRule::identity(shape, operands.max().unwrap_or(0), 1))
         }
     }
 }

@@ -7,6 +7,7 @@
 mod args;
 mod convert;
 mod expected;
+mod explain;
 mod inputs;
 mod io;
 mod partition;
@@ -61,7 +62,8 @@ pub(crate) type Outcome = Result<(), Failure>;
         shard-opt partition train.mlir --mesh=data=4,model=2 --report=text -o local.mlir\n  \
         shard-opt train.mlir --sdy-propagation-pipeline\n  \
         shard-opt train.mlir --pass-pipeline='builtin.module(inline-calls,import,propagate)'\n  \
-        shard-opt report local.mlir\n\n\
+        shard-opt report local.mlir\n  \
+        shard-opt explain train.mlir train.py:88\n\n\
         Exit status: 0 done, 1 the input or a pass failed, 2 the command line is wrong.",
     args_conflicts_with_subcommands = true
 )]
@@ -76,6 +78,7 @@ struct Cli {
 enum Command {
     Partition(partition::PartitionArgs),
     Report(report::ReportArgs),
+    Explain(explain::ExplainArgs),
     Convert(convert::ConvertArgs),
     Run(run::RunArgs),
     Verify(verify::VerifyArgs),
@@ -106,6 +109,7 @@ pub(crate) fn main() -> ExitCode {
         None => passes::run(&cli.passes),
         Some(Command::Partition(args)) => partition::run(&args),
         Some(Command::Report(args)) => report::run(&args),
+        Some(Command::Explain(args)) => explain::run(&args),
         Some(Command::Convert(args)) => convert::run(&args),
         Some(Command::Run(args)) => run::run(&args),
         Some(Command::Verify(args)) => verify::run(&args),

@@ -8,15 +8,15 @@ use shard_cost::Topology;
 use shard_ir::sharding::{Mesh, parse_mesh};
 use shard_ir::{Diagnostic, Module, Place};
 use shard_opt::report::units;
-use shard_opt::{ParseOptions, PartitionOptions, PrintOptions, SpmdMode};
+use shard_opt::{ImportOptions, ParseOptions, PartitionOptions, PrintOptions, SpmdMode};
 
 use super::Failure;
 use super::io::{self, Format, Source};
 use super::timing::Timing;
 
-/// Options of every command that partitions.
+/// Annotations from outside.
 #[derive(Debug, Args)]
-pub(crate) struct PartitionFlags {
+pub(crate) struct AnnotationFlags {
     /// The device mesh, such as 'data=4,model=2'; where the program names one with these axes,
     /// their new sizes
     #[arg(long, value_name = "AXES", value_parser = read_mesh)]
@@ -29,6 +29,24 @@ pub(crate) struct PartitionFlags {
     /// A sharding for a result in place of the one it has; may be given for each result
     #[arg(long, value_name = "NAME_OR_INDEX=SHARDING", value_parser = read_sharding)]
     pub result: Vec<(String, String)>,
+}
+
+impl AnnotationFlags {
+    /// The options of the import.
+    pub fn import(&self) -> ImportOptions {
+        ImportOptions {
+            mesh: self.mesh.clone(),
+            arguments: self.arg.clone(),
+            results: self.result.clone(),
+        }
+    }
+}
+
+/// Options of every command that partitions.
+#[derive(Debug, Args)]
+pub(crate) struct PartitionFlags {
+    #[command(flatten)]
+    pub annotations: AnnotationFlags,
     #[command(flatten)]
     pub machine: MachineFlags,
     /// The number of devices, where neither the program nor --mesh states any
@@ -94,17 +112,17 @@ impl MachineFlags {
 impl PartitionFlags {
     /// The options of the partitioner for a program.
     pub fn options(&self, source: &Source, module: &Module) -> Result<PartitionOptions, Failure> {
-        let mut options = PartitionOptions::default();
-        options.import.mesh = self.mesh.clone();
-        options.import.arguments = self.arg.clone();
-        options.import.results = self.result.clone();
-        options.topology = self.machine.topology()?;
-        options.mode = match self.spmd_mode {
-            None | Some(Mode::Partitions) => SpmdMode::Partitions,
-            Some(Mode::Replicas) => SpmdMode::Replicas,
+        let mut options = PartitionOptions {
+            import: self.annotations.import(),
+            topology: self.machine.topology()?,
+            mode: match self.spmd_mode {
+                None | Some(Mode::Partitions) => SpmdMode::Partitions,
+                Some(Mode::Replicas) => SpmdMode::Replicas,
+            },
+            ..PartitionOptions::default()
         };
         if let Some(wanted) = self.num_partitions {
-            let stated = match &self.mesh {
+            let stated = match &self.annotations.mesh {
                 Some(mesh) => Some(mesh.device_count()),
                 None => shard_passes::meshes::main_mesh(module)
                     .map(|mesh| module.meshes[mesh].mesh.device_count()),
@@ -184,16 +202,29 @@ impl PrintFlags {
 
 /// Reads and checks the module of a program, in StableHLO's form; says what is wrong with it.
 pub(crate) fn parse(source: &Source, timing: &mut Timing) -> Result<Module, Failure> {
-    let options = source.options();
+    parse_with(source, &source.options(), timing)
+}
+
+/// The same with the names of all values.
+pub(crate) fn parse_with_names(source: &Source) -> Result<Module, Failure> {
+    let options = ParseOptions { all_names: true, ..source.options() };
+    parse_with(source, &options, &mut Timing::default())
+}
+
+fn parse_with(
+    source: &Source,
+    options: &ParseOptions,
+    timing: &mut Timing,
+) -> Result<Module, Failure> {
     let parsed = timing
-        .time("parse", || shard_text::parse_shared(&source.bytes, 0..source.bytes.len(), &options));
+        .time("parse", || shard_text::parse_shared(&source.bytes, 0..source.bytes.len(), options));
     source.say_all(&parsed.diagnostics)?;
     let mut module = parsed.module;
     let converted =
         timing.time("hlo-to-stablehlo", || shard_passes::hlo_to_stablehlo::run(&mut module));
     converted.map_err(|error| source.fail(&error))?;
     let mut complaints = timing.time("verify", || shard_ir::verify(&module));
-    place_in_text(&source.bytes, &options, &mut complaints);
+    place_in_text(&source.bytes, options, &mut complaints);
     source.say_all(&complaints)?;
     Ok(module)
 }

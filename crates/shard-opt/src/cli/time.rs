@@ -165,7 +165,8 @@ fn compile_ahead(
 /// else its partition.
 fn subject(args: &TimeArgs, source: &Source, module: &Module) -> Result<(Subject, u64), Failure> {
     let named = devices_named(module);
-    let has_mesh = shard_passes::meshes::main_mesh(module).is_some() || args.flags.mesh.is_some();
+    let has_mesh =
+        shard_passes::meshes::main_mesh(module).is_some() || args.flags.annotations.mesh.is_some();
     let annotated = shard_passes::import::has_gspmd_annotations(module);
     if !has_mesh && !annotated && named > 1 {
         if args.versus.is_some() {

@@ -201,7 +201,7 @@ impl Scan<'_> {
 }
 
 /// The names of axes; parts of axes as sdy writes them: `model:(1)2`.
-pub(super) fn axis_names(mesh: &Mesh, list: &[AxisRef]) -> Vec<String> {
+pub(crate) fn axis_names(mesh: &Mesh, list: &[AxisRef]) -> Vec<String> {
     list.iter()
         .map(|axis| {
             let name = mesh.axis_name(axis.axis).unwrap_or("?");

@@ -96,12 +96,17 @@ fn remedy(module: &Module, mesh: &Mesh, fallback: &Fallback) -> String {
             );
         }
     };
-    let spec: Vec<String> = wanted.dims.iter().map(|dim| spec(mesh, &dim.axes)).collect();
     let what = match argument(module, fallback.value) {
         Some(name) => format!("to avoid it, shard the argument {name} as"),
         None => "to avoid it, constrain the operand before this line to".to_owned(),
     };
-    format!("{what} {} (in JAX: P({}))", wanted.bare_text(mesh), spec.join(", "))
+    format!("{what} {} (in JAX: {})", wanted.bare_text(mesh), partition_spec(mesh, &wanted))
+}
+
+/// A sharding as JAX writes it: `P('data', None)`.
+pub(crate) fn partition_spec(mesh: &Mesh, sharding: &TensorSharding) -> String {
+    let spec: Vec<String> = sharding.dims.iter().map(|dim| spec(mesh, &dim.axes)).collect();
+    format!("P({})", spec.join(", "))
 }
 
 /// The entry of a JAX `PartitionSpec` for a dimension.

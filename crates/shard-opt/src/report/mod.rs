@@ -10,7 +10,7 @@ mod fallback;
 mod interface;
 pub(crate) mod json;
 mod model;
-mod place;
+pub(crate) mod place;
 pub(crate) mod table;
 mod text;
 pub mod units;
@@ -20,6 +20,9 @@ use std::str::FromStr;
 pub use build::memory_warning;
 pub use fallback::{describe_fallbacks, fallbacks};
 pub use model::*;
+
+pub(crate) use collectives::axis_names;
+pub(crate) use fallback::partition_spec;
 
 /// The form of a report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

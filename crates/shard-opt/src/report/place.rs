@@ -6,7 +6,7 @@ use crate::render::{Input, line_and_column};
 
 /// Turns locations into text.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Places<'a> {
+pub(crate) struct Places<'a> {
     /// The program's text, for ops without a location of their own.
     pub input: Option<Input<'a>>,
 }
@@ -27,7 +27,7 @@ impl Places<'_> {
 }
 
 /// The last part of a path and the line: `train.py:88` of `/home/me/train.py:88:5`.
-pub(super) fn short(location: &str) -> &str {
+pub(crate) fn short(location: &str) -> &str {
     let name = location.rfind(['/', '\\']).map_or(location, |at| &location[at + 1..]);
     match name.rsplit_once(':') {
         Some((line, column))

@@ -49,7 +49,8 @@ pub(super) fn position(dims: &[i64], index: impl IntoIterator<Item = i64>) -> us
 pub(super) fn cut(array: &HostArray, part: &Part) -> HostArray {
     let element = array.element_type;
     let width = element.storage_bytes();
-    if part.shape == array.dims {
+    // (A dimension of one element has its whole shape on every device, and itself on one.)
+    if part.inside == array.dims && part.shape == array.dims {
         return array.clone();
     }
     let count: i64 = part.shape.iter().product();
@@ -141,6 +142,12 @@ mod tests {
             cut(&whole, &super::part(Some(&sharding), &mesh, device, &[5]).expect("it fits")).bytes
         };
         assert_eq!(cut_of(2), [4, 255]);
+        let part = |device| {
+            super::part(Some(&sharding("[{\"a\"}]", &mesh)), &mesh, device, &[1]).expect("it fits")
+        };
+        let one = bytes(&[1]);
+        assert_eq!(cut(&one, &part(0)).bytes, [0]);
+        assert_eq!(cut(&one, &part(1)).bytes, [255]);
     }
 
     #[test]

@@ -8,6 +8,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use serde::Serialize;
 use shard_interp::Value;
@@ -124,25 +125,51 @@ pub fn check_stages(
     let mut report = StagesReport { stages: Vec::new(), culprit: None };
     let mut before = None;
     for stage in stages {
-        let next = check_next(prepared, before, stage)?;
+        let next = check_next(prepared, before.as_ref(), stage)?;
         let passed = next.passed();
         report.stages.extend(next.stages);
         report.culprit = next.culprit;
         if !passed {
             break;
         }
-        before = Some(stage);
+        before = Some(Baseline::new(stage));
     }
     Ok(report)
 }
 
-/// Executes one stage; `before` is the one before it, which is known to be right.
+/// A stage that is known to be right, and the values inside it, which are computed when they are
+/// first needed.
+#[derive(Debug)]
+pub struct Baseline<'s> {
+    stage: &'s StageModule,
+    /// For each run.
+    values: Mutex<BTreeMap<usize, Arc<Known>>>,
+}
+
+impl<'s> Baseline<'s> {
+    /// A stage that is right; nothing is computed yet.
+    pub fn new(stage: &'s StageModule) -> Self {
+        Baseline { stage, values: Mutex::default() }
+    }
+
+    fn values(&self, prepared: &Prepared, run: usize) -> Result<Arc<Known>, VerifyError> {
+        let mut values = self.values.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = values.get(&run) {
+            return Ok(known.clone());
+        }
+        let known = Arc::new(known_values(prepared, self.stage, run)?);
+        values.insert(run, known.clone());
+        Ok(known)
+    }
+}
+
+/// Executes one stage; `before` is the one before it.
 ///
 /// # Errors
 /// If the stages can't be compared.
 pub fn check_next(
     prepared: &Prepared,
-    before: Option<&StageModule>,
+    before: Option<&Baseline<'_>>,
     stage: &StageModule,
 ) -> Result<StagesReport, VerifyError> {
     let (form, wrong) = check_stage(prepared, stage)?;
@@ -279,6 +306,7 @@ fn inputs_of(prepared: &Prepared, stage: &StageModule, run: usize) -> Vec<Vec<Ho
 type Key = (String, ElementType, Vec<i64>, bool);
 
 /// A value that an op had before a pass.
+#[derive(Debug)]
 struct Candidate {
     device: usize,
     array: HostArray,
@@ -286,25 +314,24 @@ struct Candidate {
     rule: Rule,
 }
 
-/// The first op of a stage that has another value than before.
-fn culprit(
+/// The values inside a program.
+type Known = BTreeMap<Key, Vec<Candidate>>;
+
+/// The values of all ops of a stage.
+fn known_values(
     prepared: &Prepared,
-    before: &StageModule,
     stage: &StageModule,
     run: usize,
-) -> Result<Option<Culprit>, VerifyError> {
-    let trace = |stage: &StageModule, jitter| {
-        let inputs = inputs_of(prepared, stage, run);
-        engine::traced(&stage.module, &inputs, counts(prepared, stage), jitter)
-    };
-    let (old, new) = (trace(before, None)?, trace(stage, None)?);
+) -> Result<Known, VerifyError> {
+    let trace = |jitter| traced(prepared, stage, run, jitter);
+    let values = trace(None)?;
     // What cancels inside is full of rounding errors, which aren't at fault.
-    let jittered = [trace(before, Some(1))?, trace(before, Some(2))?];
-    let mut known: BTreeMap<Key, Vec<Candidate>> = BTreeMap::new();
-    for (at, record) in old.iter().enumerate() {
-        for (index, result) in before.module.results(record.op).iter().enumerate() {
+    let jittered = [trace(Some(1))?, trace(Some(2))?];
+    let mut known = Known::new();
+    for (at, record) in values.iter().enumerate() {
+        for (index, result) in stage.module.results(record.op).iter().enumerate() {
             let value = &record.values[index];
-            let Some((key, _)) = key_of(before, record.op, *result, value) else { continue };
+            let Some((key, _)) = key_of(stage, record.op, *result, value) else { continue };
             let array = engine::array_of(value);
             let noise = jittered.iter().filter_map(|other| {
                 // Where loops went another way, records don't belong together.
@@ -316,6 +343,29 @@ fn culprit(
             known.entry(key).or_default().push(Candidate { device: record.device, array, rule });
         }
     }
+    Ok(known)
+}
+
+/// Executes a stage and records the values of its ops.
+fn traced(
+    prepared: &Prepared,
+    stage: &StageModule,
+    run: usize,
+    jitter: Option<u64>,
+) -> Result<Vec<Record>, VerifyError> {
+    let inputs = inputs_of(prepared, stage, run);
+    engine::traced(&stage.module, &inputs, counts(prepared, stage), jitter)
+}
+
+/// The first op of a stage that has another value than before.
+fn culprit(
+    prepared: &Prepared,
+    before: &Baseline<'_>,
+    stage: &StageModule,
+    run: usize,
+) -> Result<Option<Culprit>, VerifyError> {
+    let known = before.values(prepared, run)?;
+    let new = traced(prepared, stage, run, None)?;
     let mesh = &prepared.mesh;
     let mut position = 0;
     let mut device = usize::MAX;
@@ -327,7 +377,7 @@ fn culprit(
         if first.as_ref().is_some_and(|(earliest, _)| position >= *earliest) {
             continue;
         }
-        if let Some(found) = differs(before, stage, mesh, record, &known) {
+        if let Some(found) = differs(before.stage, stage, mesh, record, &known) {
             first = Some((position, found));
         }
     }
@@ -381,7 +431,7 @@ fn differs(
     stage: &StageModule,
     mesh: &Mesh,
     record: &Record,
-    known: &BTreeMap<Key, Vec<Candidate>>,
+    known: &Known,
 ) -> Option<Culprit> {
     for (value, result) in record.values.iter().zip(stage.module.results(record.op)) {
         let Some((key, sharding)) = key_of(stage, record.op, *result, value) else { continue };

@@ -10,7 +10,7 @@ use shard_opt::ir::ops::{
     Collective, Compare, Concatenate, Convolution, Creation, Direction, Dot, Elementwise, Indexing,
     Movement, Op, Padding, Pairs, Reduction, Slice,
 };
-use shard_opt::ir::sharding::{AxisIndex, AxisRef, Groups};
+use shard_opt::ir::sharding::{AxisIndex, AxisList, AxisRef, Groups, axes, digits};
 use shard_opt::ir::{ElementType, Module, OpId, ValueId};
 use shard_opt::passes::numbers::encode;
 
@@ -313,16 +313,38 @@ fn with_list(module: &mut Module, op: OpId, change: impl Fn(&mut [Vec<i64>])) ->
 }
 
 /// The last devices of all groups change their places.
+/// The last device of each group goes to another one; where that holds the same as the one that it
+/// takes the place of, nothing changes, and the mutation doesn't fit.
 fn other_devices(module: &mut Module, op: OpId) -> bool {
+    let held = held_by(module, module.operand(op, 0));
     with_list(module, op, |groups| {
         let mut lasts: Vec<i64> = groups.iter().filter_map(|group| group.last().copied()).collect();
+        let before = lasts.clone();
         lasts.rotate_left(1);
+        if before.iter().zip(&lasts).all(|(&a, &b)| held(a).is_some() && held(a) == held(b)) {
+            return;
+        }
         for (group, id) in groups.iter_mut().zip(lasts) {
             if let Some(last) = group.last_mut() {
                 *last = id;
             }
         }
     })
+}
+
+/// Which part of a value each device holds, by a number; `None` where that isn't known.
+fn held_by(module: &Module, value: ValueId) -> impl Fn(i64) -> Option<u64> + use<> {
+    let known = module.value_sharding(value).and_then(|sharding| {
+        let mesh = module.meshes[sharding.mesh].mesh.clone();
+        let split: AxisList =
+            sharding.dim_axes_in_order().chain(sharding.unreduced.iter().copied()).collect();
+        Some((axes::digits(&mesh, &split)?, mesh))
+    });
+    move |device| {
+        let (digits, mesh) = known.as_ref()?;
+        let logical = mesh.logical_index(u64::try_from(device).ok()?)?;
+        Some(digits::position(digits, logical))
+    }
 }
 
 fn other_order(module: &mut Module, op: OpId) -> bool {

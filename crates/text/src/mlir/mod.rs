@@ -44,11 +44,19 @@ pub struct ParseOptions {
     pub max_depth: u32,
     /// Whether locations are kept.
     pub locations: bool,
+    /// Whether names that say nothing, such as `%12` and `%cst_3`, are kept like others.
+    pub all_names: bool,
 }
 
 impl Default for ParseOptions {
     fn default() -> Self {
-        ParseOptions { format: None, max_errors: 20, max_depth: 256, locations: true }
+        ParseOptions {
+            format: None,
+            max_errors: 20,
+            max_depth: 256,
+            locations: true,
+            all_names: false,
+        }
     }
 }
 

@@ -302,8 +302,7 @@ impl<'a> Parser<'a> {
         let Some(some) = NonZeroU32::new(count) else { return Ok(()) };
         let before = self.names.define(name, Def { first: first.into(), count: some });
         if let Some(value) = first
-            && !name.as_bytes().first().is_some_and(u8::is_ascii_digit)
-            && !is_generic(name)
+            && (self.options.all_names || !says_nothing(name))
         {
             let symbol = self.m.symbol(name);
             for value in (value.as_u32()..).take(count as usize).map(ValueId::from_u32) {
@@ -620,12 +619,13 @@ fn in_series(name: &str) -> Option<(usize, usize)> {
     }
 }
 
-/// Whether a name is one that MLIR gives a constant without a name, which says nothing: `cst_12`,
-/// `c`. A train step has thousands of them.
-fn is_generic(name: &str) -> bool {
+/// Whether a name is one that MLIR gives a value without a name: `12`, `cst_12`, `c`. A train step
+/// has thousands of them.
+fn says_nothing(name: &str) -> bool {
     let rest = name.strip_prefix("cst").or_else(|| name.strip_prefix('c'));
     let number = |rest: &str| rest.strip_prefix('_').is_some_and(|n| plain_number(n).is_some());
-    rest.is_some_and(|rest| rest.is_empty() || number(rest))
+    name.as_bytes().first().is_some_and(u8::is_ascii_digit)
+        || rest.is_some_and(|rest| rest.is_empty() || number(rest))
 }
 
 /// The number that a name is, in its shortest form.

@@ -38,6 +38,8 @@ pub(crate) struct Site<'m> {
     /// Quantized types are taken as the floats that they stand for: operands were dequantized and
     /// results will be quantized.
     pub expressed: bool,
+    /// Reductions are nested the other way, as another machine might.
+    pub backwards: bool,
 }
 
 impl<'m> Site<'m> {

@@ -102,7 +102,7 @@ fn every_pass_keeps_values(program: &Program) -> Result<(), String> {
             return Err(format!("after {}: {complaints:?}", stage.pass));
         }
     }
-    let checks = VerifyOptions { runs: 1, seed: 7, tolerance: None };
+    let checks = VerifyOptions { runs: 1, seed: 7, ..VerifyOptions::default() };
     let prepared = Prepared::new(&partitioned, &whole, &Interpreter, &checks)
         .map_err(|error| format!("verify: {error}"))?;
     let report = stages::check_stages(&prepared, &partitioned.stages)
@@ -152,7 +152,7 @@ fn superfluous_collectives(program: &Program) -> Result<(usize, Vec<String>), St
     let mut superfluous: Option<Vec<(usize, String)>> = None;
     let mut count = 0;
     for seed in [7, 8] {
-        let checks = VerifyOptions { runs: 2, seed, tolerance: None };
+        let checks = VerifyOptions { runs: 2, seed, ..VerifyOptions::default() };
         let prepared = Prepared::new(&partitioned, &whole, &Interpreter, &checks)
             .map_err(|error| format!("verify: {error}"))?;
         let report = deletion::delete_collectives(&partitioned, &prepared, &Interpreter)

@@ -120,13 +120,7 @@ fn small_programs_verify() {
                 let text = program(case, mesh, &mut rng);
                 let _ = std::fs::write(&current, &text);
                 tried += 1;
-                let attempt = std::panic::AssertUnwindSafe(|| common::verify(&text, &client));
-                let message = match std::panic::catch_unwind(attempt) {
-                    Ok(Ok(report)) if report.passed() => continue,
-                    Ok(Ok(report)) => report.to_text(160),
-                    Ok(Err(error)) => error,
-                    Err(_) => "it panics".to_owned(),
-                };
+                let Some(message) = common::complaint(&text, &*client) else { continue };
                 failed += 1;
                 let message = format!("{text}\n{message}");
                 let first = failures.entry(case.name.to_owned()).or_insert_with(|| message.clone());

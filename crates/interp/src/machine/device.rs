@@ -172,7 +172,8 @@ impl<'m> Device<'m> {
                 }
                 let results = {
                     let outside = Environment(&self.values, self.outside);
-                    let site = Site { module, op, outside: &outside, expressed: false };
+                    let backwards = self.program.backwards;
+                    let site = Site { module, op, outside: &outside, expressed: false, backwards };
                     ops::eval(&site, &operands)?
                 };
                 self.finish(op, results.into_iter().map(Value::Tensor).collect())
@@ -314,7 +315,8 @@ impl<'m> Device<'m> {
     /// What regions of an op of this device see.
     pub(super) fn with_site<T>(&self, op: OpId, f: impl FnOnce(&Site<'_>) -> T) -> T {
         let outside = Environment(&self.values, self.outside);
-        f(&Site { module: self.program.module, op, outside: &outside, expressed: false })
+        let module = self.program.module;
+        f(&Site { module, op, outside: &outside, expressed: false, backwards: false })
     }
 
     /// Executes the region of an op; what it returns becomes the value of `async_done`.

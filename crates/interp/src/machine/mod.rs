@@ -80,6 +80,9 @@ pub struct RunOptions<'m> {
     /// the unit in their last place, as this number says. What that does to results is what another
     /// order of the sums may do.
     pub jitter: Option<u64>,
+    /// Whether reductions by regions of more than one op are nested from the last element on, which
+    /// the specification allows as well.
+    pub backwards: bool,
 }
 
 /// Why a program can't be executed.
@@ -208,7 +211,7 @@ impl<'m> Machine<'m> {
         }
         let mut program = Program::new(self.module, &self.plan, world);
         (program.fuel, program.watch) = (options.fuel, options.watch);
-        program.jitter = options.jitter;
+        (program.jitter, program.backwards) = (options.jitter, options.backwards);
         let block = self.module.func_entry(func);
         let starts = inputs.into_iter().map(|args| (block, args)).collect();
         run_all(&program, &Nothing, starts, Vec::new())
@@ -242,6 +245,7 @@ struct Program<'m> {
     fuel: Option<u64>,
     watch: Option<&'m dyn Watch>,
     jitter: Option<u64>,
+    backwards: bool,
     /// The devices are those of this mesh, and execute the inside of a manual computation.
     manual: Option<MeshId>,
 }
@@ -250,7 +254,7 @@ impl<'m> Program<'m> {
     fn new(module: &'m Module, plan: &'m Plan, world: World) -> Self {
         let funcs = module.func_ids().map(|func| (module.funcs[func].name, func)).collect();
         let (fuel, watch, jitter, manual) = (None, None, None, None);
-        Program { module, plan, world, funcs, fuel, watch, jitter, manual }
+        Program { module, plan, world, funcs, fuel, watch, jitter, backwards: false, manual }
     }
 
     /// The same program on other devices.

@@ -9,6 +9,7 @@ mod convert;
 mod diff;
 mod expected;
 mod explain;
+mod inputs;
 mod io;
 mod partition;
 mod passes;

@@ -6,10 +6,11 @@ use anyhow::Context;
 use clap::{Args, ValueEnum};
 use shard_interp::{Event, Value};
 use shard_ir::ops::Op;
-use shard_ir::{Diagnostic, ElementType, Module, Type};
-use shard_opt::run::{self, Form, Input};
+use shard_ir::{Diagnostic, Module};
+use shard_opt::run::{self, Form};
 use shard_opt::verify::engine;
 
+use super::inputs::{self, InputFile};
 use super::io::{self, InputArgs, Source};
 use super::shared;
 use super::timing::Timing;
@@ -31,8 +32,8 @@ pub(crate) struct RunArgs {
     input: InputArgs,
     /// An argument: its number and a .npy file. Global arrays are cut by the argument's sharding;
     /// what has one device's shape goes to each
-    #[arg(long = "input", value_name = "NUMBER:FILE", value_parser = read_input)]
-    inputs: Vec<(usize, PathBuf)>,
+    #[arg(long = "input", value_name = "NUMBER:FILE")]
+    inputs: Vec<InputFile>,
     /// What other arguments are drawn from: the same number gives the same arguments
     #[arg(long, value_name = "N", default_value = "0")]
     seed: u64,
@@ -62,12 +63,6 @@ enum FormName {
     Devices,
 }
 
-fn read_input(text: &str) -> Result<(usize, PathBuf), String> {
-    let (index, file) = text.split_once(':').ok_or("expected a number, ':' and a file")?;
-    let index = index.parse().map_err(|_| format!("'{index}' is no number of an argument"))?;
-    Ok((index, PathBuf::from(file)))
-}
-
 pub(crate) fn run(args: &RunArgs) -> Outcome {
     let source = Source::read(&args.input)?;
     let module = shared::parse(&source, &mut Timing::default())?;
@@ -80,7 +75,7 @@ pub(crate) fn run(args: &RunArgs) -> Outcome {
         }
     };
     let module = prepared(module, form).map_err(|error| source.fail(&error))?;
-    let inputs = read_inputs(&module, &args.inputs)?;
+    let inputs = inputs::read(&args.inputs, &source, &module)?;
     let arguments =
         run::arguments(&module, form, &inputs, args.seed).map_err(|error| source.fail(&error))?;
     let outcome =
@@ -135,24 +130,6 @@ fn prepared(mut module: Module, form: Form) -> Result<Module, Diagnostic> {
         shard_passes::sdy_round_trip::import(&mut module)?;
     }
     Ok(module)
-}
-
-fn read_inputs(module: &Module, files: &[(usize, PathBuf)]) -> Result<Vec<Input>, Failure> {
-    let args = module.main_func().map(|func| module.args(func)).unwrap_or_default();
-    let mut inputs = Vec::new();
-    for (index, file) in files {
-        let ty = args.get(*index).map(|arg| module.ty(module.value_type(*arg)));
-        let element = match ty {
-            Some(Type::Tensor(ty)) => ty.element,
-            _ => ElementType::F32,
-        };
-        let bytes =
-            std::fs::read(file).with_context(|| format!("can't read '{}'", file.display()))?;
-        let array = run::read_npy(&bytes, element)
-            .with_context(|| format!("--input={index}:{}", file.display()))?;
-        inputs.push(Input { index: *index, array });
-    }
-    Ok(inputs)
 }
 
 fn write_file(dir: &std::path::Path, name: &str, content: &[u8]) -> Result<(), Failure> {

@@ -4,10 +4,11 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 use shard_opt::verify::engine::{Engine, Interpreter};
-use shard_opt::verify::{self, Prepared, VerifyOptions, deletion, stages};
+use shard_opt::verify::{self, Inputs, Prepared, VerifyOptions, deletion, stages};
 #[cfg(feature = "pjrt")]
 use shard_pjrt::child::Work;
 
+use super::inputs::{self, InputFile};
 use super::io::{self, InputArgs, Source};
 #[cfg(feature = "pjrt")]
 use super::plugins;
@@ -24,6 +25,7 @@ use super::{Failure, Outcome};
 #[command(after_long_help = "Examples:\n  \
     shard-opt verify train.mlir\n  \
     shard-opt verify train.mlir --mesh=data=2,model=4 --runs=3 --seed=7\n  \
+    shard-opt verify train.mlir --input=0:weights.npy --inputs=random\n  \
     shard-opt verify train.mlir --stage=all\n  \
     shard-opt verify train.mlir --delete-collectives\n\n\
     Exit status: 0 every result is equal, 1 one is not, or can't be told.")]
@@ -32,7 +34,15 @@ pub(crate) struct VerifyArgs {
     input: InputArgs,
     #[command(flatten)]
     flags: PartitionFlags,
-    /// How many inputs are tried
+    /// An argument: its number and a .npy file of the whole array. It is the same in every run; where
+    /// all are given there is one run, and no result must change or be finite
+    #[arg(long = "input", value_name = "NUMBER:FILE")]
+    given: Vec<InputFile>,
+    /// Which inputs are tried [default: all; random with --backend=cpu, since XLA may compile what
+    /// makes NaN in two ways in the whole and in the partitioned program]
+    #[arg(long, value_name = "WHICH", value_enum)]
+    inputs: Option<InputsName>,
+    /// How many random inputs are tried
     #[arg(long, value_name = "N", default_value = "2",
           value_parser = clap::value_parser!(u32).range(1..=1000))]
     runs: u32,
@@ -63,6 +73,18 @@ pub(crate) struct VerifyArgs {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum StageName {
     /// Every stage
+    All,
+}
+
+/// The values of --inputs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum InputsName {
+    /// Random numbers that keep results alive
+    Random,
+    /// Two runs at the edges: indices outside of what they index, extremes of integers, zeros; and
+    /// NaN and infinities
+    Edge,
+    /// Both
     All,
 }
 
@@ -109,17 +131,28 @@ pub(crate) fn run(args: &VerifyArgs) -> Outcome {
         Backend::Interpreter => Box::new(Interpreter),
         Backend::Cpu => cpu(args.plugin.as_deref(), devices)?,
     };
-    let checks =
-        VerifyOptions { runs: args.runs as usize, seed: args.seed, tolerance: args.tolerance };
+    let checks = VerifyOptions {
+        runs: args.runs as usize,
+        inputs: match args.inputs {
+            Some(InputsName::Random) => Inputs::Random,
+            Some(InputsName::Edge) => Inputs::Edge,
+            Some(InputsName::All) => Inputs::All,
+            None => match backend {
+                Backend::Interpreter => Inputs::All,
+                Backend::Cpu => Inputs::Random,
+            },
+        },
+        given: inputs::read(&args.given, &source, &module)?,
+        seed: args.seed,
+        tolerance: args.tolerance,
+    };
     let failed = |error: verify::VerifyError| match error {
         verify::VerifyError::Pass(diagnostic) => source.fail(&diagnostic),
+        verify::VerifyError::Given(diagnostic) => source.fail(&diagnostic),
         verify::VerifyError::Run(diagnostic) => source.fail(&diagnostic),
         error => Failure::Other(error.into()),
     };
-    io::progress(&format!(
-        "running the program whole and on {devices} devices, {} times ...",
-        args.runs
-    ));
+    io::progress(&format!("running the program whole and on {devices} devices ..."));
     let json = args.report == shard_opt::report::Form::Json;
     let width = io::table_width().unwrap_or(120);
     let prepared = Prepared::new(&partitioned, &module, &*engine, &checks).map_err(failed)?;

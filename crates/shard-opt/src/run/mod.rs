@@ -1,9 +1,12 @@
 //! Executing a program on the interpreter: on one device where it is a program of global shapes, on
 //! as many as it states where it is what each device runs.
 
+mod input;
 mod npy;
 mod text;
 
+pub(crate) use input::misfit;
+pub use input::{Input, element_of};
 pub use npy::{NpyError, read as read_npy, write as write_npy};
 pub use text::value_text;
 
@@ -71,15 +74,6 @@ fn communicates(module: &Module) -> bool {
     false
 }
 
-/// An argument from outside.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Input {
-    /// Number of the argument.
-    pub index: usize,
-    /// Its value: whole, or of one device's shape and then the same on each.
-    pub array: HostArray,
-}
-
 /// Each device's arguments of the main function: those given, the others drawn.
 ///
 /// # Errors
@@ -95,13 +89,9 @@ pub fn arguments(
     };
     let args = module.args(func);
     for input in inputs {
-        if input.index >= args.len() {
-            let message =
-                format!("there is no argument {}: the program has {}", input.index, args.len());
-            return Err(Diagnostic::error(message));
-        }
+        element_of(module, input.index)?;
     }
-    let given = |index: usize| inputs.iter().rev().find(|input| input.index == index);
+    let given = |index| Input::of(inputs, index);
     let drawn_all = (0..args.len()).all(|index| {
         given(index).is_some()
             || !matches!(module.ty(module.value_type(args[index])), Type::Tensor(_))
@@ -134,15 +124,8 @@ pub fn arguments(
                 None => None,
             };
             let fits = part.filter(|part| part.dims == ty.dims.as_slice());
-            let part = fits.ok_or_else(|| {
-                let wanted: Vec<String> = ty.dims.iter().map(i64::to_string).collect();
-                let message = format!(
-                    "argument {index} is of shape [{}], and the array given for it of {:?}",
-                    wanted.join(", "),
-                    array.dims
-                );
-                Diagnostic::error(message)
-            })?;
+            let part =
+                fits.ok_or_else(|| misfit(module, &Input { index, array: array.clone() }))?;
             list.push(engine::value_of(&part));
         }
     }

@@ -22,7 +22,29 @@ pub(super) enum Rule {
     },
 }
 
+impl Found {
+    /// Adds what another comparison found.
+    pub fn add(&mut self, other: Found) {
+        self.compared += other.compared;
+        self.open += other.open;
+        self.differing += other.differing;
+        self.worst = self.worst.max(other.worst);
+        let room = EXAMPLES.saturating_sub(self.examples.len());
+        self.examples.extend(other.examples.into_iter().take(room));
+    }
+}
+
 impl Rule {
+    /// The rule with more noise allowed.
+    pub fn with_noise(self, more: f64) -> Rule {
+        match self {
+            Rule::Exact => Rule::Exact,
+            Rule::Within { tolerance, rms, noise } => {
+                Rule::Within { tolerance, rms, noise: noise + more }
+            }
+        }
+    }
+
     /// The rule for an expected array.
     pub fn of(expected: &HostArray, tolerance: Option<f64>, noise: f64) -> Rule {
         match tolerance {
@@ -37,6 +59,8 @@ impl Rule {
 pub(super) struct Found {
     /// Elements compared.
     pub compared: u64,
+    /// Elements of these whose value is open.
+    pub open: u64,
     /// Elements that differ.
     pub differing: u64,
     /// The largest error, in units of what is allowed.
@@ -59,12 +83,13 @@ pub(super) struct Place {
 /// Differences that are kept to be shown.
 const EXAMPLES: usize = 3;
 
-/// Compares a device's array with its part of the expected one, padding left out.
+/// Compares a device's array with its part of the expected one, padding left out, and elements that
+/// are open; where nothing is, `open` is empty.
 pub(super) fn compare(
     expected: &HostArray,
     found: &HostArray,
     part: &Part,
-    rule: Rule,
+    (rule, open): (Rule, &[bool]),
     place: Place,
     sum: &mut Found,
 ) {
@@ -85,7 +110,8 @@ pub(super) fn compare(
         }
         let inside = row.iter().copied().chain((!part.inside.is_empty()).then_some(0));
         let global = inside.clone().zip(&part.offsets).map(|(at, offset)| at + offset);
-        let from = shards::position(&expected.dims, global.clone()) * width;
+        let first = shards::position(&expected.dims, global.clone());
+        let from = first * width;
         let at = shards::position(&part.shape, inside) * width;
         let (want, have) = (&expected.bytes[from..from + size], &found.bytes[at..at + size]);
         sum.compared += length as u64;
@@ -94,6 +120,10 @@ pub(super) fn compare(
         }
         let pairs = want.chunks_exact(width).zip(have.chunks_exact(width)).enumerate();
         for (place_in_row, (want, have)) in pairs {
+            if want != have && open.get(first + place_in_row) == Some(&true) {
+                sum.open += 1;
+                continue;
+            }
             let error = error(element, want, have, rule);
             if error > 1.0 {
                 sum.differing += 1;
@@ -117,22 +147,30 @@ pub(super) fn compare(
 }
 
 /// The error in units of what is allowed; infinite where nothing is allowed.
-fn error(element: ElementType, want: &[u8], have: &[u8], rule: Rule) -> f64 {
+pub(super) fn error(element: ElementType, want: &[u8], have: &[u8], rule: Rule) -> f64 {
     if want == have {
         return 0.0;
     }
     let Rule::Within { tolerance, rms, noise } = rule else { return f64::INFINITY };
     let (want, have) = (elements::parts(element, want), elements::parts(element, have));
-    if want == have || want.iter().zip(&have).all(|(a, b)| a == b || a.is_nan() && b.is_nan()) {
+    let error = apart(want, have);
+    if error == 0.0 {
         return 0.0;
     }
-    let size = want[0].hypot(want[1]);
-    let error = (have[0] - want[0]).hypot(have[1] - want[1]);
-    let allowed = tolerance * (size + rms) + noise;
+    // Beside a part that is infinite, as is the other's, the other part counts by itself.
+    let [real, imaginary] = want.map(|part| if part.is_finite() { part } else { 0.0 });
+    let allowed = tolerance * (real.hypot(imaginary) + rms) + noise;
     match error / allowed {
         ratio if ratio.is_finite() => ratio,
         _ => f64::INFINITY,
     }
+}
+
+/// How far two numbers are apart: not finite where one has a part that isn't and the other hasn't
+/// the same.
+fn apart(a: [f64; 2], b: [f64; 2]) -> f64 {
+    let part = |a: f64, b: f64| if a == b || a.is_nan() && b.is_nan() { 0.0 } else { a - b };
+    part(a[0], b[0]).hypot(part(a[1], b[1]))
 }
 
 /// Root mean square of the finite elements.
@@ -148,15 +186,14 @@ fn rms(array: &HostArray) -> f64 {
     if count == 0 { 0.0 } else { (sum / count as f64).sqrt() }
 }
 
-/// The largest difference between elements of two arrays of numbers; what isn't finite in both is
-/// left out.
+/// The largest difference between elements of two arrays of numbers, where it is finite.
 pub(super) fn distance(a: &HostArray, b: &HostArray) -> f64 {
     let mut numbers = Vec::new();
     for_each_number(a, |parts| numbers.push(parts));
     let (mut at, mut most) = (0, 0.0f64);
-    for_each_number(b, |[real, imaginary]| {
-        if let Some([other, other_imaginary]) = numbers.get(at) {
-            let distance = (real - other).hypot(imaginary - other_imaginary);
+    for_each_number(b, |parts| {
+        if let Some(&other) = numbers.get(at) {
+            let distance = apart(parts, other);
             if distance.is_finite() {
                 most = most.max(distance);
             }
@@ -201,7 +238,8 @@ mod tests {
         let part = Part { offsets: vec![0], shape: dims.clone(), inside: dims };
         let rule = Rule::of(&expected, tolerance, 0.0);
         let mut sum = Found::default();
-        compare(&expected, &floats(have), &part, rule, Place { run: 0, device: 3 }, &mut sum);
+        let place = Place { run: 0, device: 3 };
+        compare(&expected, &floats(have), &part, (rule, &[]), place, &mut sum);
         sum
     }
 
@@ -217,6 +255,25 @@ mod tests {
         assert_eq!(wrong.examples[0].device, 3);
         // Nothing but zero equals zero, of whatever sign.
         assert_eq!(found(&[0.0, 0.0], &[-0.0, 1e-30], Some(1e-4)).differing, 1);
+    }
+
+    #[test]
+    fn what_is_not_finite_is_compared_by_kind_and_sign() {
+        let (nan, inf) = (f32::NAN, f32::INFINITY);
+        let same = [nan, inf, -inf, 1.0];
+        assert_eq!(found(&same, &same, Some(1e-4)).differing, 0);
+        assert_eq!(found(&same, &[inf, -inf, nan, 1.0], Some(1e-4)).differing, 3);
+        // What is finite beside it is compared as finely as without.
+        assert_eq!(found(&[inf, 1.0], &[inf, 1.001], Some(1e-4)).differing, 1);
+        let rule = Rule::Within { tolerance: 1e-4, rms: 1.0, noise: 0.0 };
+        let complex = |re: f32, im: f32| [re.to_le_bytes(), im.to_le_bytes()].concat();
+        let error = |a: &[u8], b: &[u8]| error(ElementType::C64, a, b, rule);
+        let a = complex(0.5, inf);
+        assert!(error(&a, &complex(0.500_01, inf)) < 1.0);
+        assert!(error(&a, &complex(0.51, inf)).is_finite());
+        assert_eq!(error(&a, &complex(0.5, -inf)), f64::INFINITY);
+        assert_eq!(error(&a, &complex(0.5, nan)), f64::INFINITY);
+        assert_eq!(distance(&floats(&[nan, inf, 1.0, 2.0]), &floats(&[1.0, inf, nan, 2.5])), 0.5);
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use std::sync::{Mutex, PoisonError};
 
-use shard_interp::{Buffer, Machine, RunError, RunOptions, Tensor, Value, Watch};
+use shard_interp::{Buffer, Machine, RunOptions, Tensor, Value, Watch};
 use shard_ir::sharding::Mesh;
 use shard_ir::{Attr, Diagnostic, HostArray, Module, OpId};
 use shard_passes::pipeline::Partitioned;
@@ -18,12 +18,12 @@ pub trait Engine {
     ///
     /// # Errors
     /// If it can't be made ready.
-    fn whole<'e>(
-        &'e self,
-        partitioned: &'e Partitioned,
+    fn whole(
+        &self,
+        partitioned: &Partitioned,
         whole: &Module,
         mesh: &Mesh,
-    ) -> Result<Box<dyn Whole + 'e>, VerifyError>;
+    ) -> Result<Box<dyn Whole>, VerifyError>;
 
     /// A program that each device runs, ready to run; `stage` says which in words.
     ///
@@ -46,7 +46,7 @@ pub trait Loaded {
 }
 
 /// A whole program that is ready to run.
-pub trait Whole {
+pub trait Whole: Send + Sync {
     /// What it is, in words.
     fn name(&self) -> &'static str;
 
@@ -56,16 +56,33 @@ pub trait Whole {
     /// If it can't be run.
     fn run(&self, globals: &[HostArray]) -> Result<Vec<HostArray>, VerifyError>;
 
-    /// Runs it with rounding errors on purpose, to see how much they change; `None` if it can't.
+    /// Runs it as another machine might, to see how much that changes; `None` if it can't.
     ///
     /// # Errors
     /// If it can't be run.
-    fn run_jittered(
+    fn run_otherwise(
         &self,
         _globals: &[HostArray],
-        _seed: u64,
+        _otherwise: Otherwise,
     ) -> Result<Option<Vec<HostArray>>, VerifyError> {
         Ok(None)
+    }
+}
+
+/// What another machine may do otherwise.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Otherwise {
+    /// Other rounding errors in sums, as this number says.
+    Rounding(u64),
+    /// Other nesting of reductions by regions of more than one op, and convolutions with their
+    /// operands in each other's place where compilers do that: what is padded with zeros is then the
+    /// other operand, and zero times infinity is NaN.
+    Form,
+}
+
+impl std::fmt::Debug for dyn Whole {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.name())
     }
 }
 
@@ -89,12 +106,12 @@ impl Engine for Interpreter {
         None
     }
 
-    fn whole<'e>(
-        &'e self,
-        _: &'e Partitioned,
+    fn whole(
+        &self,
+        _: &Partitioned,
         whole: &Module,
         mesh: &Mesh,
-    ) -> Result<Box<dyn Whole + 'e>, VerifyError> {
+    ) -> Result<Box<dyn Whole>, VerifyError> {
         // As it was read, but for annotations in other forms, which stand for parts of its meaning.
         let mut module = whole.clone();
         let options = shard_passes::import::ImportOptions {
@@ -134,30 +151,37 @@ struct Program {
 }
 
 impl Program {
-    fn failed(&self, error: &RunError) -> VerifyError {
-        VerifyError::Run(Box::new(error.diagnostic(&self.module)))
-    }
-}
-
-impl Program {
     fn run_with(
         &self,
         inputs: &[Vec<HostArray>],
-        jitter: Option<u64>,
+        otherwise: Option<Otherwise>,
     ) -> Result<Vec<Vec<HostArray>>, VerifyError> {
-        let Some(func) = self.module.main_func() else {
+        let mut swapped;
+        let module = match otherwise {
+            Some(Otherwise::Form) => {
+                swapped = self.module.clone();
+                shard_passes::swap_convolutions::run(&mut swapped).map_err(VerifyError::Pass)?;
+                &swapped
+            }
+            Some(Otherwise::Rounding(_)) | None => &self.module,
+        };
+        let Some(func) = module.main_func() else {
             return Err(VerifyError::Run(Box::new(Diagnostic::error("there is no function"))));
         };
         let options = RunOptions {
             replicas: self.replicas,
             partitions: self.partitions,
-            jitter,
+            jitter: match otherwise {
+                Some(Otherwise::Rounding(seed)) => Some(seed),
+                Some(Otherwise::Form) | None => None,
+            },
+            backwards: otherwise == Some(Otherwise::Form),
             ..RunOptions::default()
         };
         let lists = inputs.iter().map(|list| list.iter().map(value_of).collect()).collect();
-        let outcome = Machine::new(&self.module)
+        let outcome = Machine::new(module)
             .run(func, lists, &options)
-            .map_err(|error| self.failed(&error))?;
+            .map_err(|error| VerifyError::Run(Box::new(error.diagnostic(module))))?;
         Ok(outcome.results.iter().map(|list| list.iter().map(array_of).collect()).collect())
     }
 }
@@ -177,12 +201,12 @@ impl Whole for Program {
         Ok(self.execute(&[globals.to_vec()])?.pop().unwrap_or_default())
     }
 
-    fn run_jittered(
+    fn run_otherwise(
         &self,
         globals: &[HostArray],
-        seed: u64,
+        otherwise: Otherwise,
     ) -> Result<Option<Vec<HostArray>>, VerifyError> {
-        Ok(self.run_with(&[globals.to_vec()], Some(seed))?.pop())
+        Ok(self.run_with(&[globals.to_vec()], Some(otherwise))?.pop())
     }
 }
 

@@ -2,16 +2,19 @@
 //!
 //! The whole program runs on one device, the partitioned one on all devices of its mesh, on the
 //! same inputs; every result on every device is compared with its part of the whole. A check that
-//! can't fail is worth nothing, so inputs are drawn to keep results alive ([`roles`]), padding
+//! can't fail is worth nothing, so random inputs are drawn to keep results alive ([`roles`]), padding
 //! holds poison, and a result that is not finite or that no input changes is *inconclusive*, which
-//! is a failure. Whether a check can fail is tested by [`deletion`]: without any one of its
-//! collectives, a program must fail.
+//! is a failure. Further runs have inputs at the edges of what programs are written for, such as
+//! indices outside, and NaN; arguments may also be given. Whether a check can fail is tested by
+//! [`deletion`]: without any one of its collectives, a program must fail.
 
 mod compare;
 pub mod deletion;
+mod dependence;
 mod draw;
 pub mod elements;
 pub mod engine;
+mod inputs;
 mod partial;
 #[cfg(feature = "pjrt")]
 mod plugin;
@@ -20,26 +23,38 @@ mod reference;
 mod report;
 pub mod roles;
 mod shards;
+mod slack;
 pub mod stages;
+
+use std::sync::OnceLock;
 
 use shard_ir::sharding::{Mesh, TensorSharding};
 use shard_ir::{Diagnostic, HostArray, Module};
 use shard_passes::pipeline::{InterfaceValue, Partitioned};
 
+pub use inputs::{Inputs, RunKind, runs_of};
 #[cfg(feature = "pjrt")]
 pub use plugin::compile_options;
 pub use report::{Mismatch, ResultReport, Status, VerifyReport};
 
 use compare::{Found, Place, Rule};
-use draw::Scales;
+use dependence::Dependence;
+use draw::{Draw, Scales};
 use engine::{Engine, Loaded, Whole};
 use shards::Part;
+use slack::Slack;
+
+use crate::run::Input;
 
 /// How to check.
 #[derive(Clone, Debug, PartialEq)]
 pub struct VerifyOptions {
-    /// How many inputs are tried.
+    /// How many random inputs are tried.
     pub runs: usize,
+    /// Which inputs are tried.
+    pub inputs: Inputs,
+    /// Arguments that are the same in every run. Where all are given, that is one run.
+    pub given: Vec<Input>,
     /// What inputs are drawn from.
     pub seed: u64,
     /// The tolerance of floats, in place of that of their types.
@@ -48,7 +63,13 @@ pub struct VerifyOptions {
 
 impl Default for VerifyOptions {
     fn default() -> Self {
-        VerifyOptions { runs: 2, seed: 0, tolerance: None }
+        VerifyOptions {
+            runs: 2,
+            inputs: Inputs::default(),
+            given: Vec::new(),
+            seed: 0,
+            tolerance: None,
+        }
     }
 }
 
@@ -71,6 +92,9 @@ pub enum VerifyError {
     /// The interpreter can't execute the program.
     #[error("{0}")]
     Run(Box<Diagnostic>),
+    /// An argument that is given isn't the program's.
+    #[error("{0}")]
+    Given(Diagnostic),
     /// The program has no mesh.
     #[error("the partitioned program has no mesh")]
     Mesh,
@@ -133,24 +157,29 @@ pub fn verify(
 #[derive(Debug)]
 pub struct Prepared {
     devices: usize,
+    /// The kind of each run.
+    runs: Vec<RunKind>,
     /// For each run, the arguments of the whole program.
     globals: Vec<Vec<HostArray>>,
     /// For each run, each device's arguments.
     inputs: Vec<Vec<Vec<HostArray>>>,
     /// For each run, the results.
     expected: Vec<Vec<HostArray>>,
-    /// For each run and result, what rounding errors inside the program do to it.
-    noise: Vec<Vec<f64>>,
+    /// For each run and result, how it is compared at first.
+    rules: Vec<Vec<Rule>>,
+    /// For each run and result, what is open of it: found out where something differs.
+    slack: Vec<OnceLock<Vec<Slack>>>,
     /// For each result, each device's part.
     parts: Vec<Vec<Part>>,
     /// The results that are partial, with their shardings.
     partial: Vec<(usize, TensorSharding)>,
     mesh: Mesh,
-    /// For each result, how it is compared.
-    tolerances: Vec<Option<f64>>,
+    /// Whether all values are random, of sizes that suit the program: then nothing but rounding is
+    /// left open.
+    tame: Vec<bool>,
     /// What is known of each result before the partitioned program runs.
     blank: Vec<ResultReport>,
-    reference: &'static str,
+    reference: Box<dyn Whole>,
     seed: u64,
 }
 
@@ -172,42 +201,49 @@ impl Prepared {
         }
         let mut inlined = whole.clone();
         shard_passes::inline_calls::run(&mut inlined).map_err(VerifyError::Pass)?;
+        let all_given =
+            inputs::check_given(&inlined, &options.given).map_err(VerifyError::Given)?;
+        let runs = runs_of(options.inputs, options.runs, all_given);
         let roles = roles::roles(&inlined);
+        let draw = Draw { module: &inlined, roles: &roles, given: &options.given };
 
         let reference = engine.whole(partitioned, whole, &mesh)?;
-        let runs = options.runs.max(1);
         let (mut globals, mut inputs, mut expected) = (Vec::new(), Vec::new(), Vec::new());
-        let mut noise = Vec::new();
-        for run in 0..runs {
-            let whole = draw::arguments(
-                &inlined,
-                &roles,
-                seed_of(options.seed, run),
-                Scales::of_run(run, &roles),
-            )?;
+        for (run, &kind) in runs.iter().enumerate() {
+            let (seed, scales) = match kind {
+                RunKind::Given | RunKind::Random => {
+                    (seed_of(options.seed, run), Scales::of_run(run, &roles))
+                }
+                RunKind::Extremes => (seed_of(options.seed, EDGE_SEEDS), Scales::ONE),
+                RunKind::NonFinite => (seed_of(options.seed, EDGE_SEEDS + 1), Scales::ONE),
+            };
+            let whole = draw.arguments(kind, seed, scales)?;
             let results = reference.run(&whole)?;
-            noise.push(noise_of(&*reference, &whole, &results)?);
             expected.push(results);
             inputs.push(cut(partitioned, &mesh, devices, &whole)?);
             globals.push(whole);
         }
+        // Whether a check can fail is judged on random inputs alone.
+        let random = runs.iter().filter(|kind| !kind.is_edge()).count();
+        let judged = if random > 0 { &expected[..random] } else { &expected[..] };
         // Draws until every result has changed once; some depend on little.
         let mut extra: Vec<Vec<HostArray>> = Vec::new();
         let changed = |index: usize, extra: &[Vec<HostArray>]| {
-            let first = &expected[0][index];
+            let first = &judged[0][index];
             // There is nothing in it that could change.
             if first.bytes.is_empty() {
                 return true;
             }
-            expected[1..].iter().chain(extra).any(|results| results[index] != *first)
+            judged[1..].iter().chain(extra).any(|results| results[index] != *first)
         };
         let count = expected[0].len();
+        let can_fail = Judge::new(&inlined, &options.given, runs[0], count);
         for redraw in 0..MOST_REDRAWS {
-            if (0..count).all(|index| changed(index, &extra)) {
+            if (0..count).all(|index| !can_fail.changes[index] || changed(index, &extra)) {
                 break;
             }
-            let seed = seed_of(options.seed, runs + redraw);
-            extra.push(reference.run(&draw::arguments(&inlined, &roles, seed, Scales::ONE)?)?);
+            let seed = seed_of(options.seed, random + redraw);
+            extra.push(reference.run(&draw.arguments(RunKind::Random, seed, Scales::ONE)?)?);
         }
 
         let coarsest = coarsest_float(&inlined);
@@ -221,21 +257,32 @@ impl Prepared {
                 options.tolerance.unwrap_or_else(|| coarsest.map_or(own, |other| own.max(other)))
             });
             tolerances.push(tolerance);
-            let finite = expected.iter().map(|run| compare::finite(&run[index]));
+            let finite = judged.iter().map(|run| compare::finite(&run[index]));
+            let finite = finite.fold(1.0, f64::min);
+            let changed = changed(index, &extra);
             blank.push(ResultReport {
                 index,
                 name: value.name.clone(),
                 ty: report::type_text(result),
-                status: Status::Equal,
+                status: can_fail.status(index, finite, changed),
                 tolerance,
-                finite: finite.fold(1.0, f64::min),
-                changed: changed(index, &extra),
+                finite,
+                changed,
                 compared: 0,
+                open: 0,
                 differing: 0,
                 worst: 0.0,
                 examples: Vec::new(),
             });
         }
+        let rules_of = |results: &Vec<HostArray>| {
+            let pairs = results.iter().zip(&tolerances);
+            pairs.map(|(result, tolerance)| Rule::of(result, *tolerance, 0.0)).collect()
+        };
+        let rules = expected.iter().map(rules_of).collect();
+        let slack = runs.iter().map(|_| OnceLock::new()).collect();
+        let is_tame = |kind: &RunKind| *kind == RunKind::Random && options.given.is_empty();
+        let tame = runs.iter().map(is_tame).collect();
         let unreduced = |value: &InterfaceValue| {
             let sharding = value.sharding.clone().filter(TensorSharding::is_unreduced)?;
             Some((value.index, sharding))
@@ -244,21 +291,53 @@ impl Prepared {
             devices,
             partial: partitioned.results.iter().filter_map(unreduced).collect(),
             mesh,
+            runs,
             globals,
             inputs,
             expected,
-            noise,
+            rules,
+            slack,
+            tame,
             parts,
-            tolerances,
             blank,
-            reference: reference.name(),
+            reference,
             seed: options.seed,
         })
     }
 
-    /// How a result of a run is compared.
-    fn rule(&self, run: usize, index: usize) -> Rule {
-        Rule::of(&self.expected[run][index], self.tolerances[index], self.noise[run][index])
+    /// Compares a device's array with its part of a result. What the order of sums leaves open is
+    /// found out where something differs.
+    fn compare(
+        &self,
+        index: usize,
+        array: &HostArray,
+        part: &Part,
+        place: Place,
+        sum: &mut Found,
+    ) -> Result<(), VerifyError> {
+        let expected = &self.expected[place.run][index];
+        let rule = self.rules[place.run][index];
+        let mut found = Found::default();
+        compare::compare(expected, array, part, (rule, &[]), place, &mut found);
+        if found.differing > 0 {
+            let slack = &self.slack_of(place.run)?[index];
+            let open = if self.tame[place.run] { &[][..] } else { &slack.open };
+            found = Found::default();
+            let rule = rule.with_noise(slack.noise);
+            compare::compare(expected, array, part, (rule, open), place, &mut found);
+        }
+        sum.add(found);
+        Ok(())
+    }
+
+    fn slack_of(&self, run: usize) -> Result<&[Slack], VerifyError> {
+        let cell = &self.slack[run];
+        if let Some(known) = cell.get() {
+            return Ok(known);
+        }
+        let (globals, results) = (&self.globals[run], &self.expected[run]);
+        let found = slack::of_run(&*self.reference, globals, results, &self.rules[run])?;
+        Ok(cell.get_or_init(|| found))
     }
 
     /// Devices that the program runs on.
@@ -315,7 +394,6 @@ impl Prepared {
             partial::complete(&mut lists, *index, sharding, &self.mesh);
         }
         for (index, expected) in self.expected[run].iter().enumerate() {
-            let rule = self.rule(run, index);
             for (device, list) in lists.iter().enumerate() {
                 let part = &self.parts[index][device];
                 let array = list.get(index).filter(|array| {
@@ -325,7 +403,7 @@ impl Prepared {
                     return Err(VerifyError::Shape { what: "result", index, device });
                 };
                 let place = Place { run, device };
-                compare::compare(expected, array, part, rule, place, &mut found[index]);
+                self.compare(index, array, part, place, &mut found[index])?;
             }
         }
         Ok(())
@@ -337,16 +415,11 @@ impl Prepared {
             .iter()
             .zip(found)
             .map(|(blank, found)| {
-                let status = if found.differing > 0 {
-                    Status::Different
-                } else if blank.finite < MOST_FINITE || !blank.changed {
-                    Status::Inconclusive
-                } else {
-                    Status::Equal
-                };
+                let status = if found.differing > 0 { Status::Different } else { blank.status };
                 ResultReport {
                     status,
                     compared: found.compared,
+                    open: found.open,
                     differing: found.differing,
                     worst: found.worst,
                     examples: found.examples,
@@ -357,40 +430,58 @@ impl Prepared {
         VerifyReport {
             schema_version: report::SCHEMA_VERSION,
             devices: self.devices,
-            runs: self.inputs.len(),
+            runs: self.runs.clone(),
             seed: self.seed,
-            reference: self.reference,
+            reference: self.reference.name(),
             results,
         }
     }
 }
 
-/// What rounding errors inside a program do to its results: 0 where that can't be told.
-///
-/// Sums in another order have other rounding errors, each of about the size of the last place of
-/// what is added. The program is run a few times with errors of that size put in; what they change
-/// of a result, some of it by cancellation, is what another order may change.
-fn noise_of(
-    reference: &dyn Whole,
-    globals: &[HostArray],
-    results: &[HostArray],
-) -> Result<Vec<f64>, VerifyError> {
-    const RUNS: u64 = 2;
-    let mut noise = vec![0.0f64; results.len()];
-    for seed in 1..=RUNS {
-        let Some(changed) = reference.run_jittered(globals, seed)? else { break };
-        for ((noise, result), changed) in noise.iter_mut().zip(results).zip(&changed) {
-            *noise = noise.max(NOISE_MARGIN * compare::distance(result, changed));
-        }
-    }
-    Ok(noise)
+/// What of each result must be seen in random runs, so that a check of it can fail.
+struct Judge {
+    /// It must change.
+    changes: Vec<bool>,
+    /// It must be finite.
+    finite: Vec<bool>,
 }
 
-/// How much larger the rounding errors of another order may be than those put in.
-const NOISE_MARGIN: f64 = 8.0;
+impl Judge {
+    /// Results that depend on nothing that is drawn can't change, and what is given may be anything.
+    fn new(module: &Module, given: &[Input], first: RunKind, results: usize) -> Judge {
+        if first != RunKind::Random {
+            return Judge { changes: vec![false; results], finite: vec![false; results] };
+        }
+        if given.is_empty() {
+            return Judge { changes: vec![true; results], finite: vec![true; results] };
+        }
+        let on = Dependence::of(module).results;
+        let is_given = |arg: &u32| Input::of(given, *arg as usize).is_some();
+        let is_drawn = |arg: &u32| !is_given(arg);
+        let is_tame = |arg: &u32| {
+            let input = Input::of(given, *arg as usize);
+            input.is_none_or(|input| compare::finite(&input.array) == 1.0)
+        };
+        Judge {
+            // What depends on no argument at all fails, as it does otherwise.
+            changes: on.iter().map(|on| on.is_empty() || on.iter().any(is_drawn)).collect(),
+            finite: on.iter().map(|on| on.iter().all(is_tame)).collect(),
+        }
+    }
+
+    /// How a result that is equal fares.
+    fn status(&self, index: usize, finite: f64, changed: bool) -> Status {
+        let dead = self.changes[index] && !changed;
+        let wild = self.finite[index] && finite < MOST_FINITE;
+        if dead || wild { Status::Inconclusive } else { Status::Equal }
+    }
+}
 
 /// Further inputs that are tried on results that haven't changed.
 const MOST_REDRAWS: usize = 4;
+
+/// Where the seeds of edge inputs begin, behind those of all random ones.
+const EDGE_SEEDS: usize = 1 << 20;
 
 /// A result with a smaller part of finite elements is inconclusive.
 const MOST_FINITE: f64 = 0.99;
@@ -465,7 +556,8 @@ fn mesh_of(partitioned: &Partitioned) -> Result<Mesh, VerifyError> {
 pub fn draw_arguments(module: &Module, seed: u64) -> Result<Vec<HostArray>, VerifyError> {
     let mut inlined = module.clone();
     shard_passes::inline_calls::run(&mut inlined).map_err(VerifyError::Pass)?;
-    draw::arguments(&inlined, &roles::roles(&inlined), seed_of(seed, 0), Scales::ONE)
+    let draw = Draw { module: &inlined, roles: &roles::roles(&inlined), given: &[] };
+    draw.arguments(RunKind::Random, seed_of(seed, 0), Scales::ONE)
 }
 
 /// A device's part of an array; padding is poison. `None` if the sharding doesn't fit.

@@ -15,12 +15,12 @@ impl Engine for Client {
         Some(self.device_count())
     }
 
-    fn whole<'e>(
-        &'e self,
-        partitioned: &'e Partitioned,
+    fn whole(
+        &self,
+        partitioned: &Partitioned,
         whole: &Module,
         mesh: &Mesh,
-    ) -> Result<Box<dyn Whole + 'e>, VerifyError> {
+    ) -> Result<Box<dyn Whole>, VerifyError> {
         Ok(Box::new(Reference::new(partitioned, whole, mesh, self)?))
     }
 

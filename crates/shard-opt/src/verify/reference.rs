@@ -12,17 +12,17 @@ use super::engine::Whole;
 use super::{VerifyError, cut, parts_of, shards};
 
 /// The whole program, ready to run.
-pub(super) enum Reference<'p> {
+pub(super) enum Reference {
     /// On one device.
     Whole(Executable),
     /// A program with parts that are written for one device of several runs on all devices, as
     /// XLA's own partitioner has it.
-    Xla { executable: Executable, partitioned: &'p Partitioned, mesh: Mesh },
+    Xla { executable: Executable, partitioned: Box<Partitioned>, mesh: Mesh },
 }
 
-impl<'p> Reference<'p> {
+impl Reference {
     pub fn new(
-        partitioned: &'p Partitioned,
+        partitioned: &Partitioned,
         whole: &Module,
         mesh: &Mesh,
         client: &Client,
@@ -40,6 +40,7 @@ impl<'p> Reference<'p> {
             .compile(&Program::Mlir(&text), &options)
             .map_err(VerifyError::plugin("compiling the whole program"))?;
         Ok(if local {
+            let partitioned = Box::new(partitioned.clone());
             Reference::Xla { executable, partitioned, mesh: mesh.clone() }
         } else {
             Reference::Whole(executable)
@@ -47,7 +48,7 @@ impl<'p> Reference<'p> {
     }
 }
 
-impl Whole for Reference<'_> {
+impl Whole for Reference {
     fn name(&self) -> &'static str {
         match self {
             Reference::Whole(_) => "the whole program on one device",

@@ -5,11 +5,12 @@ use std::fmt::Write;
 
 use serde::Serialize;
 
+use super::inputs::{self, RunKind};
 use crate::report::json;
 use crate::report::table::{Align, Table};
 
 /// Version of the JSON form.
-pub(super) const SCHEMA_VERSION: u32 = 1;
+pub(super) const SCHEMA_VERSION: u32 = 2;
 
 /// How a result fared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
@@ -52,15 +53,19 @@ pub struct ResultReport {
     pub status: Status,
     /// |a - b| may be this part of |b| + rms b; `None` where every bit must be equal.
     pub tolerance: Option<f64>,
-    /// The part of its elements that is finite, in the worst run.
+    /// The part of its elements that is finite, in the worst random run (or the one that is given).
     pub finite: f64,
-    /// Whether other inputs change it.
+    /// Whether other inputs change it; edge inputs don't count.
     pub changed: bool,
     /// Elements compared, over all devices and runs.
     pub compared: u64,
+    /// Elements of these that are another value, which is allowed as the specification leaves it
+    /// open: with its reductions nested the other way the whole program has another value there, too.
+    pub open: u64,
     /// Elements that differ.
     pub differing: u64,
-    /// The largest error, as a part of what is allowed (JSON has no infinity: `null`).
+    /// The largest error, as a part of what is allowed (JSON has no infinity: `null`); what rounding
+    /// errors inside the program may do is allowed where the tolerance is not enough.
     pub worst: f64,
     /// The first differences.
     pub examples: Vec<Mismatch>,
@@ -75,13 +80,13 @@ impl ResultReport {
         }
     }
 
-    /// Why it is inconclusive.
-    fn reason(&self) -> String {
+    /// What makes a check of it say little; whether it changes is left out where nothing could.
+    fn reason(&self, judges_change: bool) -> String {
         let mut reasons = Vec::new();
         if self.finite < super::MOST_FINITE {
             reasons.push(format!("only {:.1} % of it is finite", 100.0 * self.finite));
         }
-        if !self.changed {
+        if judges_change && !self.changed {
             reasons.push("no input changes it".to_owned());
         }
         reasons.join(", ")
@@ -107,8 +112,8 @@ pub struct VerifyReport {
     pub schema_version: u32,
     /// Devices that the program ran on.
     pub devices: usize,
-    /// Inputs that were tried.
-    pub runs: usize,
+    /// The kinds of inputs that were tried, in their order.
+    pub runs: Vec<RunKind>,
     /// What they were drawn from.
     pub seed: u64,
     /// What the program was checked against.
@@ -147,11 +152,13 @@ impl VerifyReport {
     /// As a table with a line a result; equal results that are alike share one.
     pub fn to_text(&self, width: usize) -> String {
         let mut text = String::new();
-        let inputs = if self.runs == 1 { "input" } else { "inputs" };
         let _ = writeln!(
             text,
-            "{} devices, {} {inputs} (seed {}), against {}\n",
-            self.devices, self.runs, self.seed, self.reference
+            "{} devices, {} (seed {}), against {}\n",
+            self.devices,
+            inputs::count_text(&self.runs),
+            self.seed,
+            self.reference
         );
         let mut table =
             Table::new(&[Align::Left, Align::Left, Align::Left, Align::Right, Align::Left]);
@@ -199,24 +206,43 @@ impl VerifyReport {
     }
 
     fn write_failures(&self, text: &mut String) {
-        for result in self.results.iter().filter(|result| result.status != Status::Equal) {
+        // Edge inputs alone say nothing of what others do, nor does one input that is given.
+        let random = self.runs.first().is_some_and(|kind| !kind.is_edge());
+        let judges_change = self.runs.first() == Some(&RunKind::Random);
+        for result in &self.results {
             let label = result.label();
+            if result.open > 0 {
+                let _ = writeln!(
+                    text,
+                    "\nresult {label}: {} of {} elements differ where the whole program does in \
+                     another form, with reductions nested the other way",
+                    result.open, result.compared
+                );
+            }
             match result.status {
+                Status::Equal => {
+                    let reason = result.reason(judges_change);
+                    if random && !reason.is_empty() {
+                        let _ = writeln!(text, "\nresult {label}: by what is given, {reason}");
+                    }
+                }
                 Status::Inconclusive => {
-                    let _ = writeln!(text, "\nresult {label} is inconclusive: {}", result.reason());
+                    let _ =
+                        writeln!(text, "\nresult {label} is inconclusive: {}", result.reason(true));
                     let _ = writeln!(text, "  help: {}", result.way_forward());
                 }
-                _ => {
+                Status::Different => {
                     let _ = writeln!(
                         text,
                         "\nresult {label}: {} of {} elements differ",
                         result.differing, result.compared
                     );
                     for Mismatch { run, device, index, expected, found } in &result.examples {
+                        let kind = self.runs.get(*run).map_or("", |kind| kind.words());
                         let _ = writeln!(
                             text,
-                            "  input {run}, device {device}, {index:?}: expected {expected}, found \
-                             {found}"
+                            "  run {run} ({kind}), device {device}, {index:?}: expected {expected}, \
+                             found {found}"
                         );
                     }
                 }

@@ -7,6 +7,7 @@ use shard_ir::ops::{
 };
 use shard_ir::{Dense, DenseData, ElementType, Module, NumberKind, OpId, RegionId, ValueId};
 
+use super::dependence::{Args, Dependence, join};
 use super::elements;
 
 /// What is known of the use of an argument.
@@ -29,13 +30,12 @@ pub struct Role {
     pub updated: bool,
     /// It is the kernel of a convolution.
     pub kernel: bool,
+    /// Loops run as often, or values are as large, as it says.
+    pub steering: bool,
 }
 
 /// Products of more factors are taken as they are nested.
 const MOST_FACTORS: usize = 8;
-
-/// Sets of arguments, ascending.
-type Args = Vec<u32>;
 
 /// The roles of the main function's arguments. Calls must have been inlined.
 pub fn roles(module: &Module) -> Vec<Role> {
@@ -65,6 +65,9 @@ pub fn roles(module: &Module) -> Vec<Role> {
         let returned = module.operands(end).to_vec();
         walk.averages(args, &returned);
     }
+    for arg in Dependence::of(module).steering {
+        walk.roles[arg as usize].steering = true;
+    }
     walk.roles
 }
 
@@ -79,13 +82,6 @@ struct Walk<'m> {
     iota: SecondaryMap<ValueId, Option<i64>>,
     /// The argument that a value is a constant part of.
     share: SecondaryMap<ValueId, Option<u32>>,
-}
-
-fn join(a: &[u32], b: &[u32]) -> Args {
-    let mut all: Args = a.iter().chain(b).copied().collect();
-    all.sort_unstable();
-    all.dedup();
-    all
 }
 
 fn join_known(a: &Option<Args>, b: &Option<Args>) -> Option<Args> {

@@ -8,7 +8,8 @@ use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 use shard_opt::ir::Module;
 use shard_opt::pjrt::{Client, Plugin};
-use shard_opt::verify::{VerifyOptions, VerifyReport};
+use shard_opt::verify::engine::{Engine, Interpreter};
+use shard_opt::verify::{Inputs, VerifyOptions, VerifyReport};
 use shard_opt::{ParseOptions, PartitionOptions, Partitioned};
 
 /// The repository's root.
@@ -97,10 +98,25 @@ pub fn partition(text: &str) -> Result<(Module, Partitioned), String> {
 }
 
 /// Reads, partitions and verifies a program.
-pub fn verify(text: &str, client: &Client) -> Result<VerifyReport, String> {
+pub fn verify(text: &str, engine: &dyn Engine, inputs: Inputs) -> Result<VerifyReport, String> {
     let (whole, partitioned) = partition(text)?;
-    shard_opt::verify::verify(&partitioned, &whole, client, &VerifyOptions::default())
+    let options = VerifyOptions { inputs, ..VerifyOptions::default() };
+    shard_opt::verify::verify(&partitioned, &whole, engine, &options)
         .map_err(|error| format!("verify: {error}"))
+}
+
+/// What is wrong with a program, on the interpreter with all inputs, and on a client.
+pub fn complaint(text: &str, client: &dyn Engine) -> Option<String> {
+    let engines = [(&Interpreter as &dyn Engine, Inputs::All), (client, Inputs::Random)];
+    engines.into_iter().find_map(|(engine, inputs)| {
+        let attempt = std::panic::AssertUnwindSafe(|| verify(text, engine, inputs));
+        match std::panic::catch_unwind(attempt) {
+            Ok(Ok(report)) if report.passed() => None,
+            Ok(Ok(report)) => Some(report.to_text(160)),
+            Ok(Err(error)) => Some(error),
+            Err(_) => Some("it panics".to_owned()),
+        }
+    })
 }
 
 /// Compares failures with a list of those that are known, so that a new failure and a mended one

@@ -43,7 +43,8 @@ pub(super) fn reduce(
         return Ok(Results::from_iter([result]));
     }
     let slabs: Vec<Tensor> = inputs.inputs.iter().map(|x| arranged(x, &columns)).collect();
-    let results = reduce_slabs(&region, slabs, inputs.inits.clone(), places, terms)?;
+    let order = if site.backwards { Order::Backwards } else { Order::Forwards };
+    let results = reduce_slabs(&region, slabs, inputs.inits.clone(), places, terms, order)?;
     results
         .iter()
         .zip(&inputs.inits)
@@ -70,6 +71,16 @@ fn repeated(init: &Tensor, count: usize) -> Tensor {
     gathered(init, &vec![0; count], init)
 }
 
+/// How reductions are nested. The elements stay in their order either way, which is all that the
+/// specification says of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Order {
+    /// From the first on: (a b) c.
+    Forwards,
+    /// From the last on: a (b c).
+    Backwards,
+}
+
 /// Applies a region to `terms` slabs of `places` elements each. `starts` have as many elements, or
 /// one. Without slabs, they are what comes out.
 ///
@@ -81,6 +92,7 @@ pub(super) fn reduce_slabs(
     starts: Vec<Tensor>,
     places: usize,
     mut terms: usize,
+    order: Order,
 ) -> Result<Vec<Tensor>, Fault> {
     /// From so many elements on, what an op costs besides them doesn't count.
     const WIDE: usize = 512;
@@ -115,9 +127,12 @@ pub(super) fn reduce_slabs(
         terms = terms.div_ceil(2);
     }
     let mut found = starts;
-    for term in 0..terms {
-        let slab = slabs.iter().map(|slab| rows(slab, places, term, 1, 1)).collect();
-        found = apply(found, slab)?;
+    for step in 0..terms {
+        let slab = |term| slabs.iter().map(|slab| rows(slab, places, term, 1, 1)).collect();
+        found = match order {
+            Order::Forwards => apply(found, slab(step))?,
+            Order::Backwards => apply(slab(terms - 1 - step), found)?,
+        };
     }
     Ok(found)
 }

@@ -5,7 +5,7 @@ use shard_ir::ops::ReduceWindow;
 
 use super::super::window::{Meeting, WindowFields, window};
 use super::fold::{Combine, Fold, Rounding, fold};
-use super::whole::reduce_slabs;
+use super::whole::{Order, reduce_slabs};
 use super::{Inputs, gathered};
 use crate::site::{Results, Site};
 use crate::strided::each_index;
@@ -47,7 +47,7 @@ pub(super) fn reduce_window(
     let mut flush = |met: &mut Vec<usize>, waiting: &mut usize| {
         let slabs = inputs.inputs.iter().zip(&inputs.inits).map(|(x, init)| gathered(x, met, init));
         let starts = std::mem::take(&mut found);
-        found = reduce_slabs(&region, slabs.collect(), starts, places, *waiting)?;
+        found = reduce_slabs(&region, slabs.collect(), starts, places, *waiting, Order::Forwards)?;
         met.clear();
         *waiting = 0;
         Ok::<(), Fault>(())

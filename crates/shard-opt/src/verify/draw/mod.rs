@@ -5,7 +5,11 @@ use shard_ir::{HostArray, Module, NumberKind, TensorType};
 
 use super::VerifyError;
 use super::elements;
+use super::inputs::RunKind;
 use super::roles::Role;
+use crate::run::Input;
+
+mod edge;
 
 /// Elements beyond this many would take more memory than a check is worth.
 const MOST_ELEMENTS: u64 = 1 << 28;
@@ -37,28 +41,55 @@ impl Scales {
     }
 }
 
-/// Draws every argument of the main function.
-///
-/// # Errors
-/// If an argument has a type or a shape that can't be drawn.
-pub(super) fn arguments(
-    module: &Module,
-    roles: &[Role],
-    seed: u64,
-    scales: Scales,
-) -> Result<Vec<HostArray>, VerifyError> {
-    let Some(func) = module.main_func() else { return Ok(Vec::new()) };
-    let args = module.args(func).iter().zip(roles).enumerate();
-    args.map(|(index, (&arg, role))| {
-        let ty = module
-            .tensor_type(arg)
-            .filter(|ty| ty.is_static() && ty.elements() <= MOST_ELEMENTS)
-            .ok_or(VerifyError::Argument { index })?;
-        // Each argument has a stream of its own, so that it keeps its values when others change.
-        let stream = (index as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-        Ok(draw(ty, role, scales, &mut Rng::with_seed(seed.wrapping_add(stream))))
-    })
-    .collect()
+/// Draws the arguments of a program's main function.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Draw<'a> {
+    /// The program, into which calls were inlined.
+    pub module: &'a Module,
+    /// The roles of its arguments.
+    pub roles: &'a [Role],
+    /// Arguments that aren't drawn.
+    pub given: &'a [Input],
+}
+
+impl Draw<'_> {
+    /// All arguments for a run.
+    ///
+    /// # Errors
+    /// If an argument has a type or a shape that can't be drawn.
+    pub fn arguments(
+        &self,
+        kind: RunKind,
+        seed: u64,
+        scales: Scales,
+    ) -> Result<Vec<HostArray>, VerifyError> {
+        let Some(func) = self.module.main_func() else { return Ok(Vec::new()) };
+        let args = self.module.args(func).iter().zip(self.roles).enumerate();
+        args.map(|(index, (&arg, role))| {
+            if let Some(input) = Input::of(self.given, index) {
+                return Ok(input.array.clone());
+            }
+            let ty = self
+                .module
+                .tensor_type(arg)
+                .filter(|ty| ty.is_static() && ty.elements() <= MOST_ELEMENTS)
+                .ok_or(VerifyError::Argument { index })?;
+            // Each argument has a stream of its own, so that it keeps its values when others
+            // change.
+            let stream = (index as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+            let mut rng = Rng::with_seed(seed.wrapping_add(stream));
+            let mut array = draw(ty, role, scales, &mut rng);
+            match kind {
+                RunKind::Given | RunKind::Random => {}
+                // Loops must end.
+                _ if role.steering => {}
+                RunKind::Extremes => edge::extremes(&mut array, role, &mut rng),
+                RunKind::NonFinite => edge::not_finite(&mut array, &mut rng),
+            }
+            Ok(array)
+        })
+        .collect()
+    }
 }
 
 /// Draws one argument.

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use shard_ir::{Diagnostic, Module};
 
 use crate::registry::{
-    PASSES, PIPELINES, PassContext, PassInfo, PassOptions, find_pass, find_pipeline,
+    OptionInfo, PASSES, PIPELINES, PassContext, PassInfo, PassOptions, find_pass, find_pipeline,
 };
 
 /// Passes to be run one after another.
@@ -90,19 +90,23 @@ impl PassPipeline {
         if let Some(pass) = find_pass(name) {
             for (key, _) in &options.0 {
                 if !pass.options.iter().any(|option| option.name == key) {
-                    return Err(unknown_option(pass, key));
+                    return Err(unknown_option("pass", name, pass.options, key));
                 }
             }
             self.steps.push(PassStep { pass, options, nesting });
             return Ok(());
         }
         let Some(pipeline) = find_pipeline(name) else { return Err(unknown_pass(name)) };
-        if let Some((key, _)) = options.0.first() {
-            return Err(format!("pipeline '{name}' takes no options, '{key}' was given"));
+        for (key, _) in &options.0 {
+            if !pipeline.options.iter().any(|option| option.name == key) {
+                return Err(unknown_option("pipeline", name, pipeline.options, key));
+            }
         }
-        for pass in pipeline.passes.iter().filter_map(|name| find_pass(name)) {
-            let options = PassOptions::default();
-            self.steps.push(PassStep { pass, options, nesting: nesting.clone() });
+        for step in (pipeline.passes)(&options).map_err(|error| error.message)? {
+            let (name, options) = step.split_once('{').unwrap_or((step, ""));
+            let options = PassOptions::parse(options.trim_end_matches('}'))
+                .map_err(|error| error.to_string())?;
+            self.push_nested(name, options, &nesting)?;
         }
         Ok(())
     }
@@ -167,14 +171,14 @@ fn option_text(key: &str, value: &str) -> String {
     }
 }
 
-fn unknown_option(pass: &PassInfo, key: &str) -> String {
-    let known: Vec<&str> = pass.options.iter().map(|option| option.name).collect();
+fn unknown_option(what: &str, name: &str, options: &[OptionInfo], key: &str) -> String {
+    let known: Vec<&str> = options.iter().map(|option| option.name).collect();
     let known = if known.is_empty() {
         "it takes none".to_owned()
     } else {
         format!("it takes {}", known.join(", "))
     };
-    format!("pass '{}' has no option '{key}': {known}", pass.name)
+    format!("{what} '{name}' has no option '{key}': {known}")
 }
 
 fn unknown_pass(name: &str) -> String {
@@ -437,7 +441,9 @@ mod tests {
         }
         for pipeline in PIPELINES {
             assert!(find_pass(pipeline.name).is_none());
-            for name in pipeline.passes {
+            let passes = (pipeline.passes)(&PassOptions::default()).unwrap();
+            for step in passes {
+                let name = step.split('{').next().unwrap_or_default();
                 assert!(find_pass(name).is_some(), "{name} of {}", pipeline.name);
             }
         }

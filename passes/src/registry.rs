@@ -11,6 +11,7 @@ use shard_propagate::engine::{Options, Strategy};
 use crate::export::SpmdMode;
 use crate::import::ImportOptions;
 use crate::insert_reshards::Fallback;
+use crate::sdy;
 
 /// A pass: one row of the registry.
 #[derive(Clone, Copy, Debug)]
@@ -44,8 +45,10 @@ pub struct PipelineInfo {
     pub name: &'static str,
     /// What it does, in one sentence.
     pub description: &'static str,
-    /// The passes, in order.
-    pub passes: &'static [&'static str],
+    /// The options that it takes.
+    pub options: &'static [OptionInfo],
+    /// The passes with their options, in order, as the pipeline's options have it.
+    pub passes: fn(&PassOptions) -> Result<Vec<&'static str>, Diagnostic>,
 }
 
 /// The options given to one pass of a pipeline, in the order given.
@@ -70,8 +73,20 @@ pub struct PassContext {
     pub fallbacks: Vec<Fallback>,
 }
 
-/// Every pass, in the order in which `partition` runs them.
-pub const PASSES: &[PassInfo] = &[
+/// Every pass: ours in the order in which `partition` runs them, then Shardy's.
+pub const PASSES: &[PassInfo] = &joined::<{ OWN.len() + sdy::PASSES.len() }>(OWN, sdy::PASSES);
+
+const fn joined<const N: usize>(a: &[PassInfo], b: &[PassInfo]) -> [PassInfo; N] {
+    let mut all = [a[0]; N];
+    let mut at = 0;
+    while at < N {
+        all[at] = if at < a.len() { a[at] } else { b[at - a.len()] };
+        at += 1;
+    }
+    all
+}
+
+const OWN: &[PassInfo] = &[
     PassInfo {
         name: "hlo-to-stablehlo",
         description: "Turns a program in HLO's form into one in StableHLO's",
@@ -237,39 +252,40 @@ pub const PASSES: &[PassInfo] = &[
     },
 ];
 
-/// Every sequence of passes that has a name.
+/// Every sequence of passes that has a name: `partition`'s, then Shardy's.
 pub const PIPELINES: &[PipelineInfo] = &[
-    PipelineInfo {
-        name: "sdy-propagation-pipeline",
-        description: "What Shardy's pipeline of this name does: import and propagate",
-        passes: &["import", "split-constants", "propagate"],
-    },
     PipelineInfo {
         name: "partition-pipeline",
         description: "All that the command `partition` runs",
-        passes: &[
-            "hlo-to-stablehlo",
-            "xla-sdy-round-trip-import-pipeline",
-            "inline-calls",
-            "import",
-            "simplify",
-            "split-constants",
-            "propagate",
-            "split-reductions",
-            "insert-reshards",
-            "place-reductions",
-            "dead-code",
-            "pad-uneven",
-            "reshard-to-collectives",
-            "common-ops",
-            "dead-code",
-            "global-to-local",
-            "common-ops",
-            "simplify",
-            "swap-convolutions",
-            "export",
-        ],
+        options: &[],
+        passes: |_| Ok(PARTITION.to_vec()),
     },
+    sdy::PIPELINES[0],
+    sdy::PIPELINES[1],
+    sdy::PIPELINES[2],
+];
+
+const PARTITION: &[&str] = &[
+    "hlo-to-stablehlo",
+    "xla-sdy-round-trip-import-pipeline",
+    "inline-calls",
+    "import",
+    "simplify",
+    "split-constants",
+    "propagate",
+    "split-reductions",
+    "insert-reshards",
+    "place-reductions",
+    "dead-code",
+    "pad-uneven",
+    "reshard-to-collectives",
+    "common-ops",
+    "dead-code",
+    "global-to-local",
+    "common-ops",
+    "simplify",
+    "swap-convolutions",
+    "export",
 ];
 
 /// The pass of a name.

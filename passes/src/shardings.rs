@@ -74,7 +74,10 @@ pub fn map_shardings(
             Sdy::SdyReduceScatter(op) => op.out = map(module, op.out),
             Sdy::ShardedToUnreduced(op) => op.out = map(module, op.out),
             Sdy::ReplicatedToUnreduced(op) => op.out = map(module, op.out),
-            Sdy::ShardingGroup(_) | Sdy::SdyConstant(_) | Sdy::PropagationBarrier(_) => continue,
+            Sdy::ShardingGroup(_)
+            | Sdy::SdyConstant(_)
+            | Sdy::PropagationBarrier(_)
+            | Sdy::FuncDataFlowEdge => continue,
         }
         module.op_mut(op).op = kind.into();
     }

@@ -106,7 +106,9 @@ impl Rewrite for Strip {
                 false
             }
             Op::Sdy(Sdy::NamedComputation(_)) => return self.inline(rw, op),
-            Op::Sdy(Sdy::DataFlowEdge(_) | Sdy::PropagationBarrier(_)) => true,
+            Op::Sdy(Sdy::DataFlowEdge(_) | Sdy::FuncDataFlowEdge | Sdy::PropagationBarrier(_)) => {
+                true
+            }
             Op::Sdy(kind) => kind.result_sharding().is_some(),
             Op::Control(Control::SdyReturn) => false,
             _ => false,

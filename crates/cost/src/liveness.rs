@@ -565,9 +565,10 @@ fn home(plan: &Plan, op: OpId) -> Home {
             | Control::Call(_) => Home::New,
         },
         Op::Sdy(kind) => match kind {
-            Sdy::ShardingConstraint(_) | Sdy::DataFlowEdge(_) | Sdy::PropagationBarrier(_) => {
-                Home::Operands
-            }
+            Sdy::ShardingConstraint(_)
+            | Sdy::DataFlowEdge(_)
+            | Sdy::FuncDataFlowEdge
+            | Sdy::PropagationBarrier(_) => Home::Operands,
             Sdy::SdyConstant(_) if options.fuse_cheap => Home::Fused,
             Sdy::SdyConstant(_)
             | Sdy::Reshard(_)

@@ -1,6 +1,6 @@
 //! The pipeline of the registry is that of the command.
 
-use shard_opt::passes::registry::{PASSES, PassContext, find_pipeline};
+use shard_opt::passes::registry::{PASSES, PassContext, PassOptions, find_pipeline};
 use shard_opt::{ParseOptions, PartitionOptions, PrintOptions, partition_text};
 use shard_passes::pass_manager::PassPipeline;
 
@@ -11,7 +11,8 @@ const MODEL: &str =
 fn partition_pipeline_does_what_partition_does() {
     let made = partition_text(MODEL, &PartitionOptions::default()).unwrap();
     let ran: Vec<&str> = made.partitioned.timing.iter().map(|(name, _)| *name).collect();
-    assert_eq!(ran, find_pipeline("partition-pipeline").unwrap().passes);
+    let pipeline = find_pipeline("partition-pipeline").unwrap();
+    assert_eq!(ran, (pipeline.passes)(&PassOptions::default()).unwrap());
 
     let mut module = shard_opt::text::parse(MODEL, &ParseOptions::default()).into_result().unwrap();
     let pipeline = PassPipeline::parse("builtin.module(partition-pipeline)").unwrap();

@@ -66,9 +66,10 @@ pub(super) fn lower(
             })
         }
         // A constraint that nothing resharded says what is true already.
-        Sdy::ShardingConstraint(_) | Sdy::PropagationBarrier(_) | Sdy::DataFlowEdge(_) => {
-            replace(local, rw, op, |_, _, value| value)
-        }
+        Sdy::ShardingConstraint(_)
+        | Sdy::PropagationBarrier(_)
+        | Sdy::DataFlowEdge(_)
+        | Sdy::FuncDataFlowEdge => replace(local, rw, op, |_, _, value| value),
         Sdy::ShardingGroup(_) => Ok(()),
         Sdy::SdyConstant(constant) => {
             let value = constant.value;

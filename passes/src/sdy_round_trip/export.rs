@@ -205,6 +205,7 @@ impl Export<'_> {
                 Some(sharding) => stated(self, rw, sharding),
                 None => rw.replace(rw.module.result(op, 0), rw.module.operand(op, 0)),
             },
+            Sdy::FuncDataFlowEdge => rw.replace(rw.module.result(op, 0), rw.module.operand(op, 0)),
             Sdy::SdyConstant(constant) => {
                 rw.module.op_mut(op).op = Constant { value: constant.value }.into();
                 self.annotate(rw.module, op);

@@ -14,6 +14,7 @@ pub(super) fn work(cx: Cx, kind: &Sdy) -> Work {
         | Sdy::ShardingGroup(_)
         | Sdy::SdyConstant(_)
         | Sdy::DataFlowEdge(_)
+        | Sdy::FuncDataFlowEdge
         | Sdy::PropagationBarrier(_)
         | Sdy::NamedComputation(_)
         | Sdy::SdyAllGather(_)
@@ -32,6 +33,7 @@ pub(super) fn bytes(cx: Cx, kind: &Sdy) -> f64 {
         | Sdy::ShardingGroup(_)
         | Sdy::SdyConstant(_)
         | Sdy::DataFlowEdge(_)
+        | Sdy::FuncDataFlowEdge
         | Sdy::PropagationBarrier(_)
         | Sdy::NamedComputation(_) => 0.0,
         Sdy::Reshard(_)

@@ -242,6 +242,7 @@ impl<'m> Device<'m> {
             Sdy::ShardingConstraint(_)
             | Sdy::Reshard(_)
             | Sdy::DataFlowEdge(_)
+            | Sdy::FuncDataFlowEdge
             | Sdy::PropagationBarrier(_)
             | Sdy::SdyAllGather(_)
             | Sdy::SdyAllSlice(_)

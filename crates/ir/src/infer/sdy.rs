@@ -11,6 +11,7 @@ pub(super) fn infer(cx: &mut Cx, kind: &Sdy) -> Found {
         Sdy::ShardingConstraint(_)
         | Sdy::Reshard(_)
         | Sdy::DataFlowEdge(_)
+        | Sdy::FuncDataFlowEdge
         | Sdy::PropagationBarrier(_)
         | Sdy::SdyAllGather(_)
         | Sdy::SdyAllSlice(_)

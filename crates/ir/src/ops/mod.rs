@@ -159,6 +159,7 @@ impl Sdy {
             | Sdy::NamedComputation(_)
             | Sdy::ShardingGroup(_)
             | Sdy::SdyConstant(_)
+            | Sdy::FuncDataFlowEdge
             | Sdy::PropagationBarrier(_) => None,
         }
     }

@@ -195,6 +195,7 @@ impl Transition<'_> {
             | Sdy::ShardingGroup(_)
             | Sdy::SdyConstant(_)
             | Sdy::DataFlowEdge(_)
+            | Sdy::FuncDataFlowEdge
             | Sdy::PropagationBarrier(_)
             | Sdy::NamedComputation(_) => Ok(()),
         }

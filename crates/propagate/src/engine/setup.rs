@@ -226,11 +226,10 @@ impl<'m> Setup<'m> {
 
     fn find_explicit_edges(&mut self) {
         for op in (0..self.module.op_count() as u32).map(OpId::from_u32) {
-            let is_edge = match self.module.kind(op) {
-                Op::Sdy(kind) => matches!(kind, Sdy::DataFlowEdge(_)),
-                Op::Opaque(_) => self.module.op_name(op) == "sdy.func_data_flow_edge",
-                _ => false,
-            };
+            let is_edge = matches!(
+                self.module.kind(op),
+                Op::Sdy(Sdy::DataFlowEdge(_) | Sdy::FuncDataFlowEdge)
+            );
             if let (true, Some(&owner)) = (is_edge, self.module.operands(op).first()) {
                 self.explicit_edges.insert(owner, op);
             }

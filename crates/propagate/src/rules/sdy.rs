@@ -13,6 +13,7 @@ pub(super) fn rule(module: &Module, op: OpId, kind: &Sdy) -> Option<OpRule> {
         | Sdy::ManualComputation(_)
         | Sdy::ShardingGroup(_)
         | Sdy::DataFlowEdge(_)
+        | Sdy::FuncDataFlowEdge
         | Sdy::PropagationBarrier(_)
         | Sdy::NamedComputation(_)
         | Sdy::SdyAllGather(_)

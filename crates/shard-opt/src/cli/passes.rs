@@ -221,7 +221,11 @@ fn list_passes() -> String {
     text.push_str("\nPipelines:\n");
     for pipeline in PIPELINES {
         row(&mut text, pipeline.name, pipeline.description);
-        let _ = writeln!(text, "      {}", pipeline.passes.join(","));
+        for option in pipeline.options {
+            let _ = writeln!(text, "      {:<24} {}", option.name, option.description);
+        }
+        let passes = (pipeline.passes)(&PassOptions::default()).unwrap_or_default();
+        let _ = writeln!(text, "      {}", passes.join(","));
     }
     text
 }

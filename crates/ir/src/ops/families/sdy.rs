@@ -5,7 +5,10 @@ use super::*;
 op_family! {
     /// The sdy dialect: annotations, and collectives on global shapes.
     family Sdy {
-        plain {}
+        plain {
+            /// The one sharding of a function's parameter, or of a call's result, for all calls.
+            FuncDataFlowEdge = "sdy.func_data_flow_edge" "" (ONE, ONE, ZERO) NONE;
+        }
         fields {
             /// States how a value, or its uses, should be sharded.
             ShardingConstraint = "sdy.sharding_constraint" "" (ONE, ONE, ZERO) NONE, {

@@ -94,7 +94,6 @@ fn form(name: &str) -> Option<Form> {
         ("func", "constant") => Form::Own(func_constant),
         ("func", "call_indirect") => Form::Own(call_indirect),
         ("chlo", "constant") => Form::Constant,
-        ("sdy", "func_data_flow_edge") => Form::Same,
         ("chlo", broadcast) if broadcast.starts_with("broadcast_") => Form::Functional,
         ("tosa", _) => Form::Functional,
         _ => return None,

@@ -20,6 +20,7 @@ pub(super) fn pretty(name: &str) -> Option<Pretty> {
         "sdy.named_computation" => named_computation,
         "sdy.sharding_group" => sharding_group,
         "sdy.data_flow_edge" => data_flow_edge,
+        "sdy.func_data_flow_edge" => func_data_flow_edge,
         "sdy.propagation_barrier" => propagation_barrier,
         "sdy.all_gather" | "sdy.all_slice" | "sdy.sharded_to_unreduced" | "sdy.reduce_scatter" => {
             axis_lists
@@ -215,6 +216,17 @@ fn data_flow_edge<'a>(p: &mut Parser<'a>, start: &OpStart<'a>, _: &'static Entry
         sharding = Some(id);
     }
     p.one_type(start, DataFlowEdge { sharding }, parts)
+}
+
+/// `%0 : type`.
+fn func_data_flow_edge<'a>(
+    p: &mut Parser<'a>,
+    start: &OpStart<'a>,
+    _: &'static Entry,
+) -> Read<OpId> {
+    let mut parts = Parts::default();
+    parts.operands.push(p.operand()?);
+    p.one_type(start, shard_ir::ops::Sdy::FuncDataFlowEdge, parts)
 }
 
 /// `%0 allowed_direction=NONE : type`.

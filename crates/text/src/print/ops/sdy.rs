@@ -63,6 +63,11 @@ impl Printer<'_> {
                 }
                 self.same_types(op);
             }
+            Sdy::FuncDataFlowEdge => {
+                self.op_name(op);
+                self.operands(op);
+                self.same_types(op);
+            }
             Sdy::PropagationBarrier(barrier) => {
                 let direction = match &barrier.allowed {
                     Attr::Int(0, _) => "NONE",

@@ -1,0 +1,93 @@
+//! Small changes at one place of a program.
+
+use rustc_hash::FxHashSet;
+use shard_ir::{BlockId, Module, OpId, RegionId, ValueDef, ValueId};
+
+use crate::rewrite::Rewriter;
+
+/// Calls `visit` for every op with the block that it lies in.
+pub(super) fn walk_blocks(module: &Module, mut visit: impl FnMut(BlockId, OpId)) {
+    let mut stack: Vec<RegionId> = module.func_ids().map(|func| module.funcs[func].body).collect();
+    stack.reverse();
+    while let Some(region) = stack.pop() {
+        for &block in &module.region(region).blocks {
+            for &op in module.block_ops(block) {
+                visit(block, op);
+                stack.extend(module.regions(op));
+            }
+        }
+    }
+}
+
+/// Calls `visit` for every op of a region, those inside of an op before the op itself.
+pub(super) fn walk_post(module: &Module, region: RegionId, mut visit: impl FnMut(OpId)) {
+    enum Frame {
+        Region(RegionId),
+        Op(OpId),
+    }
+    let mut stack = vec![Frame::Region(region)];
+    while let Some(frame) = stack.pop() {
+        match frame {
+            Frame::Op(op) => visit(op),
+            Frame::Region(region) => {
+                for &block in module.region(region).blocks.iter().rev() {
+                    for &op in module.block_ops(block).iter().rev() {
+                        stack.push(Frame::Op(op));
+                        stack.extend(module.regions(op).iter().rev().map(|&r| Frame::Region(r)));
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// The block that an op lies in, if it lies in one.
+pub(super) fn block_of(module: &Module, op: OpId) -> Option<BlockId> {
+    let mut found = None;
+    walk_blocks(module, |block, other| {
+        if other == op {
+            found = Some(block);
+        }
+    });
+    found
+}
+
+/// Puts an op directly behind a value.
+pub(super) fn insert_behind(module: &mut Module, value: ValueId, op: OpId) {
+    match module.value_def(value) {
+        ValueDef::Param(block, _) => module.block_mut(block).ops.insert(0, op),
+        ValueDef::Result(maker, _) => {
+            let Some(block) = block_of(module, maker) else { return };
+            let ops = &mut module.block_mut(block).ops;
+            let at = ops.iter().position(|&other| other == maker).map_or(0, |at| at + 1);
+            ops.insert(at, op);
+        }
+    }
+}
+
+/// Removes ops from a region and those inside it.
+pub(super) fn erase(module: &mut Module, region: RegionId, gone: &FxHashSet<OpId>) {
+    let mut regions = vec![region];
+    while let Some(region) = regions.pop() {
+        for block in module.region(region).blocks.clone() {
+            module.block_mut(block).ops.retain(|op| !gone.contains(op));
+            for &op in module.block_ops(block) {
+                regions.extend(module.regions(op));
+            }
+        }
+    }
+}
+
+/// Places ops that take a value, and makes everything behind them take their result.
+pub(super) fn place_edges(rw: &mut Rewriter<'_>, made: &[(ValueId, OpId)]) {
+    for &(value, edge) in made {
+        rw.place(edge);
+        rw.replace(value, rw.module.result(edge, 0));
+    }
+}
+
+/// Drops an op: its operand takes the place of its result.
+pub(super) fn forward(rw: &mut Rewriter<'_>, op: OpId) {
+    let (operand, result) = (rw.module.operand(op, 0), rw.module.result(op, 0));
+    rw.replace(result, operand);
+}

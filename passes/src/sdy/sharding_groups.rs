@@ -1,0 +1,109 @@
+//! `sdy-sharding-group-import` brings sharding groups into a form without overlaps,
+//! `sdy-remove-sharding-groups` removes them.
+
+use rustc_hash::{FxHashMap, FxHashSet};
+use shard_ir::ops::{Op, Sdy, ShardingGroup};
+use shard_ir::{BlockId, Diagnostic, Module, OpId, ValueId};
+
+use crate::rewrite::{Rewrite, Rewriter, rewrite_module};
+use crate::shardings::walk_module;
+
+fn group(module: &Module, op: OpId) -> Option<i64> {
+    match module.kind(op) {
+        Op::Sdy(Sdy::ShardingGroup(group)) => Some(group.group),
+        _ => None,
+    }
+}
+
+/// Joins groups that have a value in common, numbers them from 0 in their order, and keeps each
+/// value once in a group.
+///
+/// # Errors
+/// If a group has values of different shapes, or on both sides of a manual computation's border.
+pub(super) fn import(module: &mut Module) -> Result<(), Diagnostic> {
+    let mut members: Vec<(i64, OpId, ValueId)> = Vec::new();
+    let mut blocks: FxHashMap<OpId, BlockId> = FxHashMap::default();
+    super::walk_blocks(module, |block, op| {
+        if let Some(group) = group(module, op) {
+            members.push((group, op, module.operand(op, 0)));
+            blocks.insert(op, block);
+        }
+    });
+    let mut seen: FxHashMap<i64, (Option<OpId>, Vec<i64>)> = FxHashMap::default();
+    for &(group, op, value) in &members {
+        let home = manual_parent(module, blocks[&op]);
+        let shape = module.tensor_type(value).map_or(Vec::new(), |ty| ty.dims.to_vec());
+        let (first_home, first_shape) = seen.entry(group).or_insert((home, shape.clone()));
+        let message = if *first_home != home {
+            "ShardingGroupOps values cannot cross ManualComputationOp boundaries for groupId: "
+        } else if *first_shape != shape {
+            "ShardingGroupOps values must have the same shape for groupId: "
+        } else {
+            continue;
+        };
+        return Err(Diagnostic::error(format!("{message}{group}"))
+            .at_loc(module, module.op(op).loc)
+            .help("give the value a group of its own"));
+    }
+
+    // The smallest number of each set of groups stands for all of them.
+    let mut leaders: FxHashMap<i64, i64> =
+        members.iter().map(|&(group, ..)| (group, group)).collect();
+    let leader = |leaders: &FxHashMap<i64, i64>, mut group: i64| {
+        while leaders[&group] != group {
+            group = leaders[&group];
+        }
+        group
+    };
+    let mut first_of: FxHashMap<ValueId, i64> = FxHashMap::default();
+    for &(group, _, value) in &members {
+        let a = leader(&leaders, *first_of.entry(value).or_insert(group));
+        let b = leader(&leaders, group);
+        leaders.insert(a.max(b), a.min(b));
+    }
+    let mut numbers: Vec<i64> =
+        members.iter().map(|&(group, ..)| leader(&leaders, group)).collect();
+    numbers.sort_unstable();
+    numbers.dedup();
+    let mut gone: FxHashSet<OpId> = FxHashSet::default();
+    let mut kept: FxHashSet<(usize, ValueId)> = FxHashSet::default();
+    for (group, op, value) in members {
+        let number = numbers.partition_point(|&other| other < leader(&leaders, group));
+        module.op_mut(op).op = ShardingGroup { group: number as i64 }.into();
+        if !kept.insert((number, value)) {
+            gone.insert(op);
+        }
+    }
+    rewrite_module(module, &mut Remove { gone })
+}
+
+/// Removes all groups.
+pub(super) fn remove(module: &mut Module) -> Result<(), Diagnostic> {
+    let mut gone = FxHashSet::default();
+    walk_module(module, |op| gone.extend(group(module, op).map(|_| op)));
+    rewrite_module(module, &mut Remove { gone })
+}
+
+struct Remove {
+    gone: FxHashSet<OpId>,
+}
+
+impl Rewrite for Remove {
+    fn op(&mut self, rw: &mut Rewriter<'_>, op: OpId) -> Result<(), Diagnostic> {
+        if !self.gone.contains(&op) {
+            rw.keep(op);
+        }
+        Ok(())
+    }
+}
+
+/// The manual computation that a block lies in.
+fn manual_parent(module: &Module, mut block: BlockId) -> Option<OpId> {
+    loop {
+        let parent = module.parent_op(block)?;
+        if let Op::Sdy(Sdy::ManualComputation(_)) = module.kind(parent) {
+            return Some(parent);
+        }
+        block = super::block_of(module, parent)?;
+    }
+}

@@ -7,7 +7,7 @@ export passes. The commands of a test's RUN lines run with shard-opt, and LLVM's
 what it prints. Each file is counted as a whole, and each function with expectations of its own: the
 comments before it and those in it, against what comes of its part of the file, or, where others of
 the part fail, of the function with what it calls alone. Programs that only announce diagnostics
-are one unit each.
+are one unit each: diagnostics have to be where they are announced, but not to have Shardy's words.
 
 Passes that choose by price are listed apart: theirs and ours are both right. Tests that need the
 interpreter (`run_sdy_interpreter_test.sh`) aren't part of this. Exit status 1 if a folder has fewer
@@ -114,6 +114,32 @@ def run(command: Command, program: pathlib.Path, checks: pathlib.Path, judge: st
            f"        here: {seen.strip()}"
 
 
+EXPECTED = re.compile(r"expected-(error|warning)(?:-re)?\s*(@[+-]\d+|@above|@below|@unknown)?\s*\{\{")
+
+
+def announced(command: Command, program: pathlib.Path, text: str) -> str:
+    """Runs a command on a program that announces diagnostics: errors and warnings are to be where
+    it says, and nowhere else; their words are our own."""
+    wanted = set()
+    for number, line in enumerate(text.splitlines(), 1):
+        for kind, place in EXPECTED.findall(line):
+            distance = {"": 0, "@above": -1, "@below": 1}.get(place)
+            if place != "@unknown":
+                wanted.add((kind, number + (int(place[1:]) if distance is None else distance)))
+    words = [word for word in command.words if "diagnostics" not in word and "split-input" not in word]
+    words = [SHARD_OPT] + [str(program) if word == "%s" else word for word in words]
+    done = subprocess.run(words, capture_output=True, text=True, timeout=60)
+    found = {(kind, int(line)) for line, kind in
+             re.findall(rf"^{re.escape(str(program))}:(\d+):\d+: (error|warning):", done.stderr, re.M)}
+    if "@unknown" in text and done.returncode != 0 and not wanted:
+        return ""
+    if wanted == found and (done.returncode != 0) == any(kind == "error" for kind, _ in wanted):
+        return ""
+    said = " | ".join(line for line in done.stderr.splitlines() if ": error:" in line
+                      or ": warning:" in line)
+    return f"wanted {sorted(wanted - found)}, too much {sorted(found - wanted)}: {said[:300]}"
+
+
 class Part:
     """A part of a file between lines `// -----`, cut into functions with their comments."""
 
@@ -140,13 +166,17 @@ class Part:
             self.pieces[-1:], self.tail = [last], brace + rest
 
     def checks(self, at: int, prefix: str) -> str:
-        """The expectations of a function; the next function's label ends them."""
+        """The expectations of a function."""
         own = [line for line in self.pieces[at].splitlines() if re.search(prefix, line)]
-        if own and not re.search(r"CHECK-LABEL", own[0]):
+        if own and re.search(r"-(NEXT|SAME):", own[0]):
             own.insert(0, f"// CHECK-LABEL: func{{{{.*}}}} @{self.names[at]}")
-        following = [line for piece in self.pieces[at + 1:] for line in piece.splitlines()
-                     if "-LABEL:" in line]
-        return "\n".join(own + following[:1]) + "\n" if own else ""
+        return "\n".join(own) + "\n" if own else ""
+
+    def next_label(self, at: int) -> str:
+        """The label that the next function with one begins with."""
+        labels = [line for piece in self.pieces[at + 1:] for line in piece.splitlines()
+                  if re.search(r"CHECK-LABEL:.*func", line)]
+        return labels[0] + "\n" if labels else ""
 
     def alone(self, at: int) -> str:
         """A function and those it refers to, as a program."""
@@ -185,14 +215,21 @@ def functions(name: str, text: str, command: Command, judge: str, work: pathlib.
                      for i in range(len(part.names))]
             units = [unit for unit in units if unit[2]]
         for label, alone, expected in units:
-            checks.write_text(expected)
-            wrong = "?"
-            for tried in dict.fromkeys((source, alone)):
+            # What comes of the part: up to the next function, or, of a function that is moved or
+            # turned into others, anywhere. Where others of the part fail, of the function alone.
+            ways = [(source, expected), (alone, expected)]
+            if expected and label in part.names:
+                ways.insert(0, (source, expected + part.next_label(part.names.index(label))))
+            wrong = ""
+            for tried, wanted in dict.fromkeys(ways):
                 program.write_text(tried)
-                if not (said := run(command, program, checks, judge)):
+                checks.write_text(wanted)
+                said = announced(command, program, tried) if command.check is None \
+                    else run(command, program, checks, judge)
+                if not said:
                     wrong = ""
                     break
-                wrong = said
+                wrong = wrong or said
             verdicts.append(Verdict(f"{name}:{label}#{number}", wrong))
     return verdicts
 

@@ -71,6 +71,8 @@ pub struct PassContext {
     pub topology: Topology,
     /// Places where operands had to be gathered for want of a better way.
     pub fallbacks: Vec<Fallback>,
+    /// What else the user should know.
+    pub warnings: Vec<Diagnostic>,
 }
 
 /// Every pass: ours in the order in which `partition` runs them, then Shardy's.

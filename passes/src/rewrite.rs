@@ -107,6 +107,12 @@ impl Rewriter<'_> {
         self.kept = true;
     }
 
+    /// Rewrites the regions of an op that was placed.
+    pub fn rewrite_regions(&mut self, op: OpId, pass: &mut impl Rewrite) -> Result<(), Diagnostic> {
+        let regions = self.module.regions(op).to_vec();
+        regions.into_iter().try_for_each(|region| self.region(region, pass))
+    }
+
     /// Places an op made elsewhere, without rewriting its regions.
     pub fn place(&mut self, op: OpId) {
         self.out.push(op);

@@ -42,8 +42,6 @@ fn place(rw: &mut Rewriter<'_>, values: &[ValueId], loc: LocId) {
         }
         made.push((value, edge));
     }
-    // Each goes directly behind its value, so that the first comes last.
-    made.reverse();
     super::place_edges(rw, &made);
 }
 

@@ -5,13 +5,13 @@ use rustc_hash::FxHashMap;
 use shard_ir::ops::{Control, Op, Sdy, ShardingConstraint};
 use shard_ir::{Diagnostic, Module, OpId, ShardingId, ValueDef, ValueId};
 
-use super::edges::edge_ops;
+use super::edges::edge_of_targets;
 use super::values::{open, set_sharding, sharding};
 use super::{block_of, insert_behind, walk_post};
 
 /// Runs the pass.
 pub(super) fn run(module: &mut Module) -> Result<(), Diagnostic> {
-    let mut apply = Apply { uses: FxHashMap::default(), edges: edge_ops(module) };
+    let mut apply = Apply { uses: FxHashMap::default(), edges: edge_of_targets(module) };
     let mut ops = Vec::new();
     for func in module.func_ids().collect::<Vec<_>>() {
         walk_post(module, module.funcs[func].body, |op| {

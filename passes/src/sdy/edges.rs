@@ -47,6 +47,24 @@ pub(super) fn edge_ops(module: &Module) -> FxHashMap<ValueId, OpId> {
     edges
 }
 
+/// The edge op of each value that an edge makes one with others: its owner, and the parameters of a
+/// loop's regions beside the loop's result.
+pub(super) fn edge_of_targets(module: &Module) -> FxHashMap<ValueId, OpId> {
+    let mut edges = edge_ops(module);
+    walk_module(module, |op| {
+        if !matches!(module.kind(op), Op::Control(Control::While)) {
+            return;
+        }
+        for (index, result) in module.results(op).iter().enumerate() {
+            let Some(&edge) = edges.get(result) else { continue };
+            for &region in module.regions(op) {
+                edges.extend(module.params(module.entry(region)).get(index).map(|&p| (p, edge)));
+            }
+        }
+    });
+    edges
+}
+
 /// Makes an edge behind each owner that has a static type, before everything else. Returns the edge
 /// ops, for the caller to place, with their owners.
 pub(super) fn make_edges(

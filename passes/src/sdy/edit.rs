@@ -1,38 +1,36 @@
 //! Small changes at one place of a program.
 
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 use shard_ir::{BlockId, Module, OpId, RegionId, ValueDef, ValueId};
 
 use crate::rewrite::Rewriter;
 
-/// Calls `visit` for every op with the block that it lies in.
+/// Calls `visit` for every op with the block that it lies in, those inside of an op before the op
+/// itself.
 pub(super) fn walk_blocks(module: &Module, mut visit: impl FnMut(BlockId, OpId)) {
-    let mut stack: Vec<RegionId> = module.func_ids().map(|func| module.funcs[func].body).collect();
-    stack.reverse();
-    while let Some(region) = stack.pop() {
-        for &block in &module.region(region).blocks {
-            for &op in module.block_ops(block) {
-                visit(block, op);
-                stack.extend(module.regions(op));
-            }
-        }
+    for func in module.func_ids() {
+        walk_region(module, module.funcs[func].body, &mut visit);
     }
 }
 
 /// Calls `visit` for every op of a region, those inside of an op before the op itself.
 pub(super) fn walk_post(module: &Module, region: RegionId, mut visit: impl FnMut(OpId)) {
+    walk_region(module, region, &mut |_, op| visit(op));
+}
+
+fn walk_region(module: &Module, region: RegionId, visit: &mut impl FnMut(BlockId, OpId)) {
     enum Frame {
         Region(RegionId),
-        Op(OpId),
+        Op(BlockId, OpId),
     }
     let mut stack = vec![Frame::Region(region)];
     while let Some(frame) = stack.pop() {
         match frame {
-            Frame::Op(op) => visit(op),
+            Frame::Op(block, op) => visit(block, op),
             Frame::Region(region) => {
                 for &block in module.region(region).blocks.iter().rev() {
                     for &op in module.block_ops(block).iter().rev() {
-                        stack.push(Frame::Op(op));
+                        stack.push(Frame::Op(block, op));
                         stack.extend(module.regions(op).iter().rev().map(|&r| Frame::Region(r)));
                     }
                 }
@@ -61,6 +59,27 @@ pub(super) fn insert_behind(module: &mut Module, value: ValueId, op: OpId) {
             let ops = &mut module.block_mut(block).ops;
             let at = ops.iter().position(|&other| other == maker).map_or(0, |at| at + 1);
             ops.insert(at, op);
+        }
+    }
+}
+
+/// Puts ops directly before others of a region.
+pub(super) fn insert_before(
+    module: &mut Module,
+    region: RegionId,
+    mut new: FxHashMap<OpId, Vec<OpId>>,
+) {
+    let mut regions = vec![region];
+    while let Some(region) = regions.pop() {
+        for block in module.region(region).blocks.clone() {
+            let old = std::mem::take(&mut module.block_mut(block).ops);
+            let mut ops = Vec::with_capacity(old.len());
+            for op in old {
+                ops.extend(new.remove(&op).unwrap_or_default());
+                ops.push(op);
+                regions.extend(module.regions(op));
+            }
+            module.block_mut(block).ops = ops;
         }
     }
 }

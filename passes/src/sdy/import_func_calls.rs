@@ -10,12 +10,13 @@ use super::functions::{
 };
 use crate::rewrite::{Rewrite, Rewriter, rewrite};
 
-/// Runs the pass; `add_edges` puts data-flow edges into and behind the computations.
+/// Runs the pass; `add_edges` puts data-flow edges into and behind the computations. Returns what
+/// the user should know.
 ///
 /// # Errors
 /// If a function that is called isn't there, or has no body.
-pub(super) fn run(module: &mut Module, add_edges: bool) -> Result<(), Diagnostic> {
-    let mut pass = Import { bodies: FxHashMap::default() };
+pub(super) fn run(module: &mut Module, add_edges: bool) -> Result<Vec<Diagnostic>, Diagnostic> {
+    let mut pass = Import { bodies: FxHashMap::default(), warnings: Vec::new() };
     for func in post_order(module) {
         let body = module.funcs[func].body;
         rewrite(module, body, &mut pass)?;
@@ -25,12 +26,28 @@ pub(super) fn run(module: &mut Module, add_edges: bool) -> Result<(), Diagnostic
     if add_edges {
         super::add_data_flow_edges::run(module, true)?;
     }
-    Ok(())
+    Ok(pass.warnings)
 }
 
 struct Import {
     /// The body of each function that was called.
     bodies: FxHashMap<Symbol, RegionId>,
+    /// The first function that was called more than once.
+    warnings: Vec<Diagnostic>,
+}
+
+impl Import {
+    /// Says, once, that bodies are copied.
+    fn warn(&mut self, module: &Module, op: OpId, name: Symbol) {
+        if self.warnings.is_empty() {
+            let name = module.str(name);
+            let message = format!(
+                "function @{name} has multiple call ops, we need to clone the function body for \
+                 each call"
+            );
+            self.warnings.push(Diagnostic::warning(message).at_loc(module, module.op(op).loc));
+        }
+    }
 }
 
 impl Rewrite for Import {
@@ -48,6 +65,7 @@ impl Rewrite for Import {
         }
         let body = match self.bodies.get(&name) {
             Some(&body) => {
+                self.warn(rw.module, op, name);
                 clone_region(rw.module, body, &mut ValueMap::default(), &mut |_, loc| loc)
             }
             None => {

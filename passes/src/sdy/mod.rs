@@ -10,6 +10,7 @@ mod add_func_data_flow_edges;
 mod apply_sharding_constraints;
 mod between_functions;
 mod call_graph;
+mod canonicalize;
 mod close_shardings;
 mod constants;
 mod drop;
@@ -22,6 +23,7 @@ mod manual_axes_cleanup;
 mod meshes;
 mod options;
 mod propagate;
+mod reduce_scatter;
 mod rows;
 mod sharding_groups;
 mod sharding_rules;
@@ -30,5 +32,7 @@ mod size_one_axes;
 mod split_constants;
 mod values;
 
-use edit::{block_of, erase, forward, insert_behind, place_edges, walk_blocks, walk_post};
+use edit::{
+    block_of, erase, forward, insert_before, insert_behind, place_edges, walk_blocks, walk_post,
+};
 pub(crate) use rows::{PASSES, PIPELINES};

@@ -6,11 +6,12 @@
 use rustc_hash::FxHashSet;
 use shard_ir::ops::{Op, Sdy};
 use shard_ir::sharding::TensorSharding;
-use shard_ir::{Diagnostic, Module, ShardingId, ValueId};
+use shard_ir::{Diagnostic, FuncId, Module, ShardingId, ValueId};
 use shard_propagate::engine::{Options, Propagation, Strategy, propagate};
 
-use super::options;
+use super::functions::{self, all_calls, callee};
 use super::values::{first_equal, set_sharding, sharding};
+use super::{options, sharding_groups};
 use crate::registry::PassContext;
 use crate::shardings::walk_module;
 
@@ -26,10 +27,10 @@ pub(super) enum Level {
 /// Runs a propagation pass.
 pub(super) fn run(
     module: &mut Module,
-    context: &PassContext,
+    context: &mut PassContext,
     level: Level,
 ) -> Result<(), Diagnostic> {
-    let options = &context.options;
+    let options = &context.options.clone();
     let conservative = options::flag(options, "conservative-propagation", false)?;
     let strategy = match options.get("propagation-strategy") {
         _ if level == Level::Basic => Strategy::Basic,
@@ -47,6 +48,7 @@ pub(super) fn run(
     if options::flag(options, "keep-sharding-rules", false)? {
         super::sharding_rules::populate(module, conservative);
     }
+    context.warnings.extend(sharding_groups::open_conflicts(module)?);
     let found = propagate(
         module,
         &Options {
@@ -85,7 +87,7 @@ fn write(module: &mut Module, found: &Propagation) {
             set_sharding(module, value, new);
         }
     }
-    for func in module.func_ids().collect::<Vec<_>>() {
+    for func in entries(module) {
         for index in 0..module.funcs[func].results.len() {
             let Some(new) = found.func_result(func, index) else { continue };
             let old = module.funcs[func].results[index].sharding.expand();
@@ -94,6 +96,17 @@ fn write(module: &mut Module, found: &Propagation) {
             }
         }
     }
+}
+
+/// The functions whose results get the shardings of what they return: the main one, or, where there
+/// is none, those that nothing calls.
+fn entries(module: &Module) -> Vec<FuncId> {
+    if let Some(main) = functions::main(module) {
+        return vec![main];
+    }
+    let called: FxHashSet<_> =
+        all_calls(module).into_iter().filter_map(|op| callee(module, op)).collect();
+    module.func_ids().filter(|&func| !called.contains(&module.funcs[func].name)).collect()
 }
 
 /// A new sharding where it says something else than the old one, which may name an equal mesh.

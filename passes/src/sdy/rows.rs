@@ -3,8 +3,8 @@
 use super::propagate::Level;
 use super::{
     add_data_flow_edges, add_func_data_flow_edges, apply_sharding_constraints, between_functions,
-    call_graph, close_shardings, constants, drop, export_named_computations, functions,
-    import_func_calls, manual_axes_cleanup, meshes, options, propagate, sharding_groups,
+    call_graph, canonicalize, close_shardings, constants, drop, export_named_computations,
+    functions, import_func_calls, manual_axes_cleanup, meshes, options, propagate, sharding_groups,
     sharding_rules, sink_data_flow_edges, size_one_axes,
 };
 use crate::registry::{OptionInfo, PassInfo, PipelineInfo};
@@ -109,8 +109,15 @@ pub(crate) const PASSES: &[PassInfo] = &[
         run: |module, context| {
             let name = "add-data-flow-edges-on-named-computations";
             let add_edges = options::flag(&context.options, name, true)?;
-            import_func_calls::run(module, add_edges)
+            context.warnings.extend(import_func_calls::run(module, add_edges)?);
+            Ok(())
         },
+    },
+    PassInfo {
+        name: "canonicalize",
+        description: "Removes reshards, collectives and manual computations that do nothing, and dead ops",
+        options: &[],
+        run: |module, _| canonicalize::run(module),
     },
     PassInfo {
         name: "sdy-pre-order-funcs",
@@ -137,6 +144,7 @@ pub(crate) const PASSES: &[PassInfo] = &[
         run: |module, context| {
             let conservative = options::flag(&context.options, "conservative-propagation", false)?;
             sharding_rules::populate(module, conservative);
+            context.warnings.extend(sharding_rules::unknown(module));
             Ok(())
         },
     },
@@ -312,7 +320,7 @@ pub(crate) const PIPELINES: [PipelineInfo; 3] = [
         name: "sdy-export-pipeline",
         description: "What Shardy does after it propagated, but what decides by cost",
         options: &[],
-        passes: |_| Ok(EXPORT.to_vec()),
+        passes: |_| Ok([EXPORT, &["sdy-inline-meshes"]].concat()),
     },
     PipelineInfo {
         name: "sdy-propagation-pipeline",
@@ -349,6 +357,7 @@ const EXPORT: &[&str] = &[
     "sdy-update-non-divisible-input-output-shardings",
     "sdy-remove-sub-axes-in-input-output-shardings",
     "sdy-close-shardings",
+    "canonicalize",
     "sdy-drop-sharding-rules",
 ];
 

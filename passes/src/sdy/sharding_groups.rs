@@ -1,9 +1,14 @@
 //! `sdy-sharding-group-import` brings sharding groups into a form without overlaps,
 //! `sdy-remove-sharding-groups` removes them.
 
+use std::collections::BTreeMap;
+
 use rustc_hash::{FxHashMap, FxHashSet};
-use shard_ir::ops::{Op, Sdy, ShardingGroup};
-use shard_ir::{BlockId, Diagnostic, Module, OpId, ValueId};
+use shard_ir::ops::{Op, Sdy, ShardingConstraint, ShardingGroup};
+use shard_ir::sharding::TensorSharding;
+use shard_ir::{BlockId, Diagnostic, Module, OpId, RegionOwner, ShardingId, ValueDef, ValueId};
+
+use super::values::sharding;
 
 use crate::rewrite::{Rewrite, Rewriter, rewrite_module};
 use crate::shardings::walk_module;
@@ -75,6 +80,83 @@ pub(super) fn import(module: &mut Module) -> Result<(), Diagnostic> {
         }
     }
     rewrite_module(module, &mut Remove { gone })
+}
+
+/// Where values of a group have different shardings, puts an open constraint behind each, which the
+/// group has from then on. Returns warnings of that.
+pub(super) fn open_conflicts(module: &mut Module) -> Result<Vec<Diagnostic>, Diagnostic> {
+    let mut groups: BTreeMap<i64, Vec<(OpId, ValueId)>> = BTreeMap::new();
+    super::walk_blocks(module, |_, op| {
+        if let Some(group) = group(module, op) {
+            groups.entry(group).or_default().push((op, module.operand(op, 0)));
+        }
+    });
+    let mut warnings = Vec::new();
+    let mut opened: FxHashMap<ValueId, ShardingId> = FxHashMap::default();
+    for (number, members) in groups {
+        let mut stated = members.iter().filter_map(|&(_, value)| {
+            let id = sharding(module, value)?;
+            let says = module.sharding(id).dims.iter().any(|d| !d.axes.is_empty() || !d.open);
+            says.then_some(id)
+        });
+        let Some(first) = stated.next() else { continue };
+        if stated.all(|other| other == first) {
+            continue;
+        }
+        let message = format!(
+            "The initial operand shardings on the sharding groups of groupID: {number} do not \
+             match. Inserting an open sharding constraint to all constrained values."
+        );
+        let loc = match module.value_def(members[0].1) {
+            ValueDef::Result(op, _) => module.op(op).loc,
+            ValueDef::Param(block, _) => match module.region(module.block(block).region).owner {
+                RegionOwner::Func(func) => module.funcs[func].loc,
+                RegionOwner::Op(op) => module.op(op).loc,
+                RegionOwner::None => module.op(members[0].0).loc,
+            },
+        };
+        warnings.push(Diagnostic::warning(message).at_loc(module, loc));
+        let like = module.sharding(first);
+        let open = TensorSharding::fully_open(like.mesh, like.rank());
+        let open = module.sharding_id(open);
+        opened.extend(members.into_iter().map(|(_, value)| (value, open)));
+    }
+    if !opened.is_empty() {
+        rewrite_module(module, &mut Open { opened })?;
+    }
+    Ok(warnings)
+}
+
+struct Open {
+    /// The values that get a constraint, with its sharding.
+    opened: FxHashMap<ValueId, ShardingId>,
+}
+
+impl Open {
+    fn constrain(&mut self, rw: &mut Rewriter<'_>, values: &[ValueId]) {
+        // The last that is put behind an op comes first.
+        for &value in values.iter().rev() {
+            let Some(sharding) = self.opened.remove(&value) else { continue };
+            let ty = rw.module.value_type(value);
+            let new = rw.emit(ShardingConstraint { sharding }, &[value], ty);
+            rw.replace(value, new);
+        }
+    }
+}
+
+impl Rewrite for Open {
+    fn op(&mut self, rw: &mut Rewriter<'_>, op: OpId) -> Result<(), Diagnostic> {
+        rw.keep(op);
+        let results = rw.module.results(op).to_vec();
+        self.constrain(rw, &results);
+        Ok(())
+    }
+
+    fn enter(&mut self, rw: &mut Rewriter<'_>, block: BlockId) -> Result<(), Diagnostic> {
+        let params = rw.module.params(block).to_vec();
+        self.constrain(rw, &params);
+        Ok(())
+    }
 }
 
 /// Removes all groups.

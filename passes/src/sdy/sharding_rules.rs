@@ -1,6 +1,7 @@
 //! `sdy-populate-op-sharding-rules` and `sdy-drop-sharding-rules`: sharding rules as attributes.
 
-use shard_ir::{Attr, Module, OpId};
+use shard_ir::ops::{Custom, Op};
+use shard_ir::{Attr, Diagnostic, Module, OpId};
 use shard_propagate::rules::{RULE_ATTR, rule_with};
 
 use crate::shardings::walk_module;
@@ -23,6 +24,23 @@ pub(super) fn populate(module: &mut Module, conservative: bool) {
         let attrs = module.with_attr(attrs, RULE_ATTR, Some(Attr::Text(text)));
         module.op_mut(op).attrs = attrs;
     }
+}
+
+/// Warns of custom calls that have no rule: nothing propagates along them.
+pub(super) fn unknown(module: &Module) -> Vec<Diagnostic> {
+    let mut warnings = Vec::new();
+    walk_module(module, |op| {
+        if let Op::Custom(Custom::CustomCall(call)) = module.kind(op)
+            && module.attr(module.op(op).attrs, RULE_ATTR).is_none()
+        {
+            let name = module.str(call.target);
+            let message = format!("custom call @{name} is unknown to SDY sharding rule registry");
+            let help = "state how its dimensions belong together by an sdy.sharding_rule";
+            warnings
+                .push(Diagnostic::warning(message).at_loc(module, module.op(op).loc).help(help));
+        }
+    });
+    warnings
 }
 
 /// Removes the rules, but for those that the program's author wrote.

@@ -25,7 +25,6 @@ pub(super) fn run(module: &mut Module) -> Result<(), Diagnostic> {
             let mut split = Split {
                 func,
                 computation,
-                top: region,
                 names: &mut names,
                 varying: &mut varying,
                 varying_computations: &mut varying_computations,
@@ -33,11 +32,13 @@ pub(super) fn run(module: &mut Module) -> Result<(), Diagnostic> {
                 expansions: Vec::new(),
                 is_constant: FxHashSet::default(),
                 groups: FxHashMap::default(),
+                copies: FxHashMap::default(),
             };
             split.find_groups(module, region);
             rewrite(module, region, &mut split)?;
             let unused: Vec<OpId> =
                 split.expansions.iter().chain(split.constant.iter().rev()).copied().collect();
+            super::insert_before(module, region, split.copies);
             erase_unused(module, region, &unused);
         }
     }
@@ -48,7 +49,6 @@ struct Split<'a> {
     func: FuncId,
     /// The named computation whose body this is.
     computation: Option<Symbol>,
-    top: RegionId,
     names: &'a mut Names,
     /// Functions, by their original names, that don't only compute from their arguments.
     varying: &'a mut FxHashSet<Symbol>,
@@ -62,6 +62,8 @@ struct Split<'a> {
     is_constant: FxHashSet<OpId>,
     /// The sharding groups of each value.
     groups: FxHashMap<ValueId, Vec<OpId>>,
+    /// The copies of each op, which go before it.
+    copies: FxHashMap<OpId, Vec<OpId>>,
 }
 
 impl Split<'_> {
@@ -104,7 +106,7 @@ impl Split<'_> {
         }
     }
 
-    /// Copies a constant expression to this place, scalars aside.
+    /// Copies a constant expression, scalars aside.
     fn copy(&mut self, rw: &mut Rewriter<'_>, value: ValueId) -> Result<ValueId, Diagnostic> {
         // Post-order without recursion: expressions may be long.
         let mut stack = vec![(value, false)];
@@ -125,10 +127,10 @@ impl Split<'_> {
                 let name = self.names.copy(rw.module, func)?;
                 set_callee(rw.module, copy, name);
             }
-            rw.place(copy);
+            self.copies.entry(op).or_default().push(copy);
             for group in self.groups.get(&value).cloned().unwrap_or_default() {
                 let copy = clone_op(rw.module, group, &mut map, &mut |_, loc| loc);
-                rw.place(copy);
+                self.copies.entry(op).or_default().push(copy);
             }
         }
         Ok(map.get(&value).copied().unwrap_or(value))

@@ -185,6 +185,7 @@ impl Runner<'_> {
             Err(Diagnostic::error(format!("the program isn't valid after pass '{name}'"))
                 .help("this is a fault of the pass: please report it with the program"))
         });
+        said.extend(context.warnings.drain(..).map(shift));
         if let Err(error) = result {
             said.extend(complaints.into_iter().chain([error]).map(shift));
             return None;

@@ -25,7 +25,7 @@ pub mod reasons;
 pub mod registry;
 pub mod reshard_to_collectives;
 pub mod rewrite;
-mod sdy;
+pub mod sdy;
 pub mod sdy_round_trip;
 pub mod shardings;
 pub mod simplify;

@@ -63,7 +63,8 @@ impl Rewrite for Insert {
             }
             (None, None) => return Ok(()),
         };
-        for (index, new) in wanted.into_iter().enumerate() {
+        // Each goes directly behind its value, so that the last comes first.
+        for (index, new) in wanted.into_iter().enumerate().rev() {
             let result = rw.module.result(op, index);
             let old = rw.module.shardings[result].expand();
             let equal = match old {

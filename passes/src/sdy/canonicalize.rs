@@ -4,7 +4,7 @@
 //! here, with `simplify` for the rest.
 
 use rustc_hash::{FxHashMap, FxHashSet};
-use shard_ir::ops::{Op, Reshard, Sdy, SdyAllGather, SdyAllToAll, ShardingList};
+use shard_ir::ops::{Op, Reshard, Sdy, SdyAllGather, SdyAllToAll, ShardingList, Traits};
 use shard_ir::sharding::{AxisList, AxisRef, axes};
 use shard_ir::{BlockId, Diagnostic, Module, OpId, ShardingId, ValueId};
 
@@ -19,8 +19,7 @@ pub(super) fn run(module: &mut Module) -> Result<(), Diagnostic> {
     loop {
         let mut pass = Canonicalize { users: users(module), ..Canonicalize::default() };
         rewrite_module(module, &mut pass)?;
-        let removed = crate::dead_code::run(module);
-        if !pass.changed && removed == 0 {
+        if !pass.changed {
             return Ok(());
         }
     }
@@ -60,6 +59,12 @@ impl Canonicalize {
 impl Rewrite for Canonicalize {
     fn op(&mut self, rw: &mut Rewriter<'_>, op: OpId) -> Result<(), Diagnostic> {
         if self.fused.contains(&op) {
+            return Ok(());
+        }
+        if is_pure(rw.module, op)
+            && rw.module.results(op).iter().all(|&value| self.users(value).is_empty())
+        {
+            self.changed = true;
             return Ok(());
         }
         let Op::Sdy(kind) = rw.module.kind(op).clone() else {
@@ -104,6 +109,36 @@ impl Rewrite for Canonicalize {
             rw.keep(op);
         }
         Ok(())
+    }
+}
+
+/// Whether an op does nothing but compute its results, as MLIR knows it: collectives stay.
+fn is_pure(module: &Module, op: OpId) -> bool {
+    let kind = module.kind(op);
+    if kind.info().traits.has(Traits::EFFECT) || kind.is_terminator() {
+        return false;
+    }
+    match kind {
+        Op::Elementwise(_)
+        | Op::Creation(_)
+        | Op::Dot(_)
+        | Op::Convolution(_)
+        | Op::Reduction(_)
+        | Op::Movement(_)
+        | Op::Indexing(_)
+        | Op::Sorting(_)
+        | Op::Linalg(_)
+        | Op::Normalization(_) => true,
+        Op::Sdy(kind) => {
+            matches!(kind, Sdy::Reshard(_) | Sdy::SdyConstant(_) | Sdy::PropagationBarrier(_))
+        }
+        Op::Random(_)
+        | Op::Control(_)
+        | Op::Collective(_)
+        | Op::Effects(_)
+        | Op::Custom(_)
+        | Op::Hlo(_)
+        | Op::Opaque(_) => false,
     }
 }
 

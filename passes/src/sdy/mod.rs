@@ -24,6 +24,7 @@ mod meshes;
 mod options;
 mod propagate;
 mod reduce_scatter;
+mod remove_gathers;
 mod rows;
 mod sharding_groups;
 mod sharding_rules;
@@ -31,8 +32,10 @@ mod sink_data_flow_edges;
 mod size_one_axes;
 mod split_constants;
 mod values;
+mod verify_unreduced_axes;
 
 use edit::{
     block_of, erase, forward, insert_before, insert_behind, place_edges, walk_blocks, walk_post,
 };
 pub(crate) use rows::{PASSES, PIPELINES};
+pub use sharding_rules::verify as verify_rules;

@@ -10,7 +10,7 @@ use shard_ir::{Diagnostic, FuncId, Module, ShardingId, ValueId};
 use shard_propagate::engine::{Options, Propagation, Strategy, propagate};
 
 use super::functions::{self, all_calls, callee};
-use super::values::{first_equal, set_sharding, sharding};
+use super::values::{declared, first_equal, set_sharding, sharding};
 use super::{options, sharding_groups};
 use crate::registry::PassContext;
 use crate::shardings::walk_module;
@@ -125,5 +125,7 @@ fn changed(
             return None;
         }
     }
-    Some(module.sharding_id(new.clone()))
+    // Of equal meshes the engine names the first, which may be one that isn't declared.
+    let mesh = old.map_or_else(|| declared(module, new.mesh), |old| module.sharding(old).mesh);
+    Some(module.sharding_id(TensorSharding { mesh, ..new.clone() }))
 }

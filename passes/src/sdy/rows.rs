@@ -4,8 +4,8 @@ use super::propagate::Level;
 use super::{
     add_data_flow_edges, add_func_data_flow_edges, apply_sharding_constraints, between_functions,
     call_graph, canonicalize, close_shardings, constants, drop, export_named_computations,
-    functions, import_func_calls, manual_axes_cleanup, meshes, options, propagate, sharding_groups,
-    sharding_rules, sink_data_flow_edges, size_one_axes,
+    functions, import_func_calls, manual_axes_cleanup, meshes, options, propagate, remove_gathers,
+    sharding_groups, sharding_rules, sink_data_flow_edges, size_one_axes, verify_unreduced_axes,
 };
 use crate::registry::{OptionInfo, PassInfo, PipelineInfo};
 
@@ -266,6 +266,18 @@ pub(crate) const PASSES: &[PassInfo] = &[
         },
     },
     PassInfo {
+        name: "sdy-verify-unreduced-axes",
+        description: "Checks that partial values are completed by reshards or collectives alone",
+        options: &[],
+        run: |module, _| verify_unreduced_axes::run(module),
+    },
+    PassInfo {
+        name: "sdy-remove-all-gather-reduce-scatter-for-cmv1",
+        description: "Removes gathers into products and reduce-scatters out of them",
+        options: &[],
+        run: |module, _| remove_gathers::run(module),
+    },
+    PassInfo {
         name: "sdy-remove-propagation-debug-info",
         description: "Removes what says where shardings come from",
         options: &[],
@@ -357,6 +369,7 @@ const EXPORT: &[&str] = &[
     "sdy-update-non-divisible-input-output-shardings",
     "sdy-remove-sub-axes-in-input-output-shardings",
     "sdy-close-shardings",
+    "sdy-verify-unreduced-axes",
     "canonicalize",
     "sdy-drop-sharding-rules",
 ];

@@ -20,7 +20,7 @@ fn group(module: &Module, op: OpId) -> Option<i64> {
     }
 }
 
-/// Joins groups that have a value in common, numbers them from 0 in their order, and keeps each
+/// Joins groups that have a value in common, numbers them from 0 as they first appear, and keeps each
 /// value once in a group.
 ///
 /// # Errors
@@ -66,14 +66,15 @@ pub(super) fn import(module: &mut Module) -> Result<(), Diagnostic> {
         let b = leader(&leaders, group);
         leaders.insert(a.max(b), a.min(b));
     }
-    let mut numbers: Vec<i64> =
-        members.iter().map(|&(group, ..)| leader(&leaders, group)).collect();
-    numbers.sort_unstable();
-    numbers.dedup();
+    let mut numbers: FxHashMap<i64, usize> = FxHashMap::default();
+    for &(group, ..) in &members {
+        let next = numbers.len();
+        numbers.entry(leader(&leaders, group)).or_insert(next);
+    }
     let mut gone: FxHashSet<OpId> = FxHashSet::default();
     let mut kept: FxHashSet<(usize, ValueId)> = FxHashSet::default();
     for (group, op, value) in members {
-        let number = numbers.partition_point(|&other| other < leader(&leaders, group));
+        let number = numbers[&leader(&leaders, group)];
         module.op_mut(op).op = ShardingGroup { group: number as i64 }.into();
         if !kept.insert((number, value)) {
             gone.insert(op);

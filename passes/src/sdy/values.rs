@@ -3,7 +3,7 @@
 
 use shard_ir::ops::{Op, Sdy};
 use shard_ir::sharding::{Mesh, TensorSharding};
-use shard_ir::{MeshId, Module, ShardingId, ValueDef, ValueId};
+use shard_ir::{Item, MeshId, Module, ShardingId, ValueDef, ValueId};
 
 /// The sharding of a value.
 pub(super) fn sharding(module: &Module, value: ValueId) -> Option<ShardingId> {
@@ -85,6 +85,16 @@ pub(super) fn replicated_like(module: &mut Module, like: ShardingId) -> Sharding
 /// Whether a value's type is a tensor whose sizes are all known: others have no data flow.
 pub(super) fn is_static(module: &Module, value: ValueId) -> bool {
     module.tensor_type(value).is_some_and(|ty| ty.is_static())
+}
+
+/// The first declared mesh that equals this one; the mesh itself where there is none.
+pub(super) fn declared(module: &Module, mesh: MeshId) -> MeshId {
+    let wanted: &Mesh = &module.meshes[mesh].mesh;
+    let mut meshes = module.items.iter().filter_map(|item| match item {
+        Item::Mesh(id) => Some(*id),
+        Item::Func(_) | Item::Op(_) => None,
+    });
+    meshes.find(|&id| module.meshes[id].mesh == *wanted).unwrap_or(mesh)
 }
 
 /// The first of the meshes that equal this one.

@@ -196,11 +196,18 @@ impl FromStr for OpRule {
                 continue;
             }
             cursor.want("=")?;
-            for index in cursor.named()? {
+            let list = cursor.named()?;
+            if !list.is_sorted_by(|a, b| a < b) {
+                return cursor.fail("factors in order");
+            }
+            for index in list {
                 let Some(factor) = factors.get_mut(index) else {
                     return cursor.fail("a factor with a size");
                 };
                 match kind {
+                    Some(_) if factor.kind != FactorKind::PassThrough => {
+                        return cursor.fail("a factor of no other kind");
+                    }
                     Some(kind) => factor.kind = kind,
                     None => factor.blocked = true,
                 }

@@ -161,6 +161,7 @@ impl Runner<'_> {
         }
         if self.args.verify_each {
             let mut found = timing.time("verify", || shard_ir::verify(&module));
+            found.extend(shard_passes::sdy::verify_rules(&module));
             if !found.is_empty() {
                 shared::place_in_text(text, &options, &mut found);
                 said.extend(found.into_iter().map(shift));

@@ -10,7 +10,7 @@ use shard_ir::{BlockId, Diagnostic, Module, OpId, ShardingId, ValueId};
 
 use super::edges::manual_axes;
 use super::values::sharding;
-use super::{forward, reduce_scatter};
+use super::{erase, forward, reduce_scatter};
 use crate::rewrite::{Rewrite, Rewriter, rewrite_module};
 use crate::shardings::walk_module;
 
@@ -21,6 +21,10 @@ pub(super) fn run(module: &mut Module) -> Result<(), Diagnostic> {
         rewrite_module(module, &mut pass)?;
         if !pass.changed {
             return Ok(());
+        }
+        for func in module.func_ids().collect::<Vec<_>>() {
+            let body = module.funcs[func].body;
+            erase(module, body, &pass.fused);
         }
     }
 }
@@ -41,7 +45,7 @@ struct Canonicalize {
     users: FxHashMap<ValueId, Vec<OpId>>,
     /// The reshards of each value in each block.
     reshards: FxHashMap<(BlockId, ValueId), Vec<(ShardingId, ValueId)>>,
-    /// Slices that became part of a reduce-scatter.
+    /// All-reduces and slices that became reduce-scatters.
     fused: FxHashSet<OpId>,
 }
 
@@ -264,6 +268,7 @@ impl Canonicalize {
             return false;
         }
         let Some(value) = reduce_scatter::fuse(rw, reduce, op) else { return false };
+        self.fused.insert(reduce);
         for user in users {
             rw.replace(rw.module.result(user, 0), value);
             self.fused.insert(user);

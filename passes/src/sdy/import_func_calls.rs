@@ -30,8 +30,8 @@ pub(super) fn run(module: &mut Module, add_edges: bool) -> Result<Vec<Diagnostic
 }
 
 struct Import {
-    /// The body of each function that was called.
-    bodies: FxHashMap<Symbol, RegionId>,
+    /// The body of each function that was called, and the shardings of its arguments.
+    bodies: FxHashMap<Symbol, (RegionId, Option<ShardingList>)>,
     /// The first function that was called more than once.
     warnings: Vec<Diagnostic>,
 }
@@ -63,21 +63,24 @@ impl Rewrite for Import {
                 .at_op(rw.module, op)
                 .help("give the function a body"));
         }
-        let body = match self.bodies.get(&name) {
-            Some(&body) => {
+        let (body, in_shardings) = match self.bodies.get(&name) {
+            Some((body, shardings)) => {
+                let (body, shardings) = (*body, shardings.clone());
                 self.warn(rw.module, op, name);
-                clone_region(rw.module, body, &mut ValueMap::default(), &mut |_, loc| loc)
+                let map = &mut ValueMap::default();
+                (clone_region(rw.module, body, map, &mut |_, loc| loc), shardings)
             }
             None => {
                 let body = rw.module.funcs[func].body;
                 as_computation(rw.module, body);
-                self.bodies.insert(name, body);
-                body
+                let shardings = arg_shardings(rw.module, func).map(ShardingList);
+                self.bodies.insert(name, (body, shardings.clone()));
+                (body, shardings)
             }
         };
         let named = NamedComputation {
             name: original_name(rw.module, func),
-            in_shardings: arg_shardings(rw.module, func).map(ShardingList),
+            in_shardings,
             out_shardings: op_shardings(rw.module, op).map(ShardingList),
         };
         let entry = rw.module.entry(body);

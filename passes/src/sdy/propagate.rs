@@ -126,6 +126,8 @@ fn changed(
         }
     }
     // Of equal meshes the engine names the first, which may be one that isn't declared.
-    let mesh = old.map_or_else(|| declared(module, new.mesh), |old| module.sharding(old).mesh);
+    let named = old.map(|old| module.sharding(old).mesh);
+    let named = named.filter(|&mesh| module.meshes[mesh].mesh == module.meshes[new.mesh].mesh);
+    let mesh = named.unwrap_or_else(|| declared(module, new.mesh));
     Some(module.sharding_id(TensorSharding { mesh, ..new.clone() }))
 }

@@ -5,7 +5,7 @@
 
 use shard_ir::ops::{Collective, Control, Elementwise, Op, Sdy};
 use shard_ir::sharding::{AxisList, Combiner, TensorSharding, axes};
-use shard_ir::{Diagnostic, FuncId, Module, OpId, RegionId, RegionOwner, ValueId};
+use shard_ir::{Diagnostic, FuncId, Module, OpId, RegionId, RegionOwner, ValueDef, ValueId};
 
 use super::edges::manual_axes;
 use super::functions::callee;
@@ -49,9 +49,10 @@ pub(super) fn run(module: &mut Module) -> Result<(), Diagnostic> {
                 transition(module, &whole, &results(), None, combiner)
             }
             Op::Control(Control::Call(_)) => call(module, op),
-            Op::Control(Control::FuncReturn | Control::Return | Control::SdyReturn) => {
+            Op::Control(Control::FuncReturn | Control::SdyReturn) => {
                 returned(module, module.block(block).region, op)
             }
+            Op::Control(Control::Return) => Ok(()),
             _ => {
                 let sum = Some(Combiner::Sum);
                 transition(module, &operands().collect::<Vec<_>>(), &results(), sum, None)
@@ -76,6 +77,12 @@ fn stated(module: &Module, mut value: ValueId) -> Stated {
             Op::Sdy(Sdy::Reshard(_) | Sdy::ShardingConstraint(_)) => return None,
             _ => break,
         }
+    }
+    if let ValueDef::Result(op, index) = module.value_def(value)
+        && let Op::Sdy(Sdy::ManualComputation(manual)) = module.kind(op)
+    {
+        let out = manual.out_shardings.0.get(index as usize);
+        return out.map(|&id| module.sharding(id).clone());
     }
     sharding(module, value).map(|id| module.sharding(id).clone())
 }
@@ -205,8 +212,6 @@ fn returned(module: &Module, region: RegionId, last: OpId) -> Result<(), String>
                 let mut wanted = stated(module, result);
                 if let Op::Sdy(Sdy::ManualComputation(manual)) = module.kind(op) {
                     let manual_axes = manual_axes(module, manual);
-                    let out = manual.out_shardings.0.get(index);
-                    wanted = out.map(|&id| module.sharding(id).clone());
                     if let Some(wanted) = &mut wanted {
                         wanted.unreduced.retain(|axis| !manual_axes.contains(&axis.axis));
                     }

@@ -52,7 +52,7 @@ pub(super) fn set_callee(module: &mut Module, op: OpId, name: Symbol) {
     module.op_mut(op).op = Call { callee: Callee(name) }.into();
 }
 
-/// The calls in a function, those in regions of an op before the op's own where `inner_first`.
+/// The calls in a function.
 pub(super) fn calls(module: &Module, func: FuncId) -> Vec<OpId> {
     let mut calls = Vec::new();
     module.walk(module.funcs[func].body, |op| {

@@ -28,6 +28,7 @@ mod remove_gathers;
 mod rows;
 mod sharding_groups;
 mod sharding_rules;
+mod single_device;
 mod sink_data_flow_edges;
 mod size_one_axes;
 mod split_constants;

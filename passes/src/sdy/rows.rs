@@ -5,7 +5,8 @@ use super::{
     add_data_flow_edges, add_func_data_flow_edges, apply_sharding_constraints, between_functions,
     call_graph, canonicalize, close_shardings, constants, drop, export_named_computations,
     functions, import_func_calls, manual_axes_cleanup, meshes, options, propagate, remove_gathers,
-    sharding_groups, sharding_rules, sink_data_flow_edges, size_one_axes, verify_unreduced_axes,
+    sharding_groups, sharding_rules, single_device, sink_data_flow_edges, size_one_axes,
+    verify_unreduced_axes,
 };
 use crate::registry::{OptionInfo, PassInfo, PipelineInfo};
 
@@ -276,6 +277,12 @@ pub(crate) const PASSES: &[PassInfo] = &[
         description: "Removes gathers into products and reduce-scatters out of them",
         options: &[],
         run: |module, _| remove_gathers::run(module),
+    },
+    PassInfo {
+        name: "sdy-resolve-single-device-sharding",
+        description: "Runs ops of one device there alone, and gives their results to all",
+        options: &[],
+        run: |module, _| single_device::run(module),
     },
     PassInfo {
         name: "sdy-remove-propagation-debug-info",

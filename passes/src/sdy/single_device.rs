@@ -131,13 +131,13 @@ impl Resolve {
 
 /// Whether this is the device.
 fn is_device(rw: &mut Rewriter<'_>, device: u64) -> ValueId {
-    let number = rw.module.scalar(ElementType::UI32);
-    let wide = rw.module.scalar(ElementType::I64);
+    let number = rw.module.tensor(ElementType::UI32, []);
+    let wide = rw.module.tensor(ElementType::I64, []);
     let id = rw.emit(Collective::PartitionId, &[], number);
     let id = rw.emit(Elementwise::Convert, &[id], wide);
     let bytes = DenseData::splat(&encode(ElementType::I64, device as i64));
     let wanted = rw.emit(Constant { value: Dense { ty: wide, data: bytes } }, &[], wide);
-    let truth = rw.module.scalar(ElementType::I1);
+    let truth = rw.module.tensor(ElementType::I1, []);
     rw.emit(Compare { direction: Direction::Eq, compare_type: None }, &[id, wanted], truth)
 }
 

@@ -1,17 +1,18 @@
 //! `sdy-apply-sharding-constraints`: what a constraint, or the border of a manual computation, says
 //! of a value holds for the value itself, so that its other users see it too.
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use shard_ir::ops::{Control, Op, Sdy, ShardingConstraint};
 use shard_ir::{Diagnostic, Module, OpId, ShardingId, ValueDef, ValueId};
 
 use super::edges::edge_of_targets;
 use super::values::{open, set_sharding, sharding};
-use super::{block_of, insert_behind, walk_post};
+use super::{Homes, homes, insert_behind, walk_post};
 
 /// Runs the pass.
 pub(super) fn run(module: &mut Module) -> Result<(), Diagnostic> {
-    let mut apply = Apply { uses: FxHashMap::default(), edges: edge_of_targets(module) };
+    let mut apply =
+        Apply { uses: FxHashMap::default(), edges: edge_of_targets(module), homes: homes(module) };
     let mut ops = Vec::new();
     for func in module.func_ids().collect::<Vec<_>>() {
         walk_post(module, module.funcs[func].body, |op| {
@@ -46,6 +47,8 @@ struct Apply {
     uses: FxHashMap<ValueId, Vec<(OpId, usize)>>,
     /// The data-flow edge of each value that has one.
     edges: FxHashMap<ValueId, OpId>,
+    /// The block of each op.
+    homes: Homes,
 }
 
 impl Apply {
@@ -111,10 +114,10 @@ impl Apply {
     /// Users of a chain's input that come behind the chain use its end.
     fn use_tail(&mut self, module: &mut Module, head: OpId) {
         let Some(tail) = self.tail(module, head) else { return };
-        let Some(block) = block_of(module, tail) else { return };
+        let Some(&block) = self.homes.get(&tail) else { return };
         let ops = module.block_ops(block);
         let at = ops.iter().position(|&op| op == tail).map_or(ops.len(), |at| at + 1);
-        let later: Vec<OpId> = ops[at..].to_vec();
+        let later: FxHashSet<OpId> = ops[at..].iter().copied().collect();
         let (input, result) = (module.operand(head, 0), module.result(tail, 0));
         self.replace(module, input, result, |module, user| {
             user != head
@@ -169,7 +172,7 @@ impl Apply {
         // What an edge stands for has one sharding; only this value is constrained, so that its
         // users take the constraint's result.
         let constraint = if operand.is_none() {
-            if let Some(block) = block_of(module, op) {
+            if let Some(&block) = self.homes.get(&op) {
                 module.block_mut(block).ops.retain(|&other| other != op);
             }
             op
@@ -180,7 +183,7 @@ impl Apply {
             self.uses.entry(input).or_default().push((new, 0));
             new
         };
-        insert_behind(module, input, constraint);
+        insert_behind(module, &mut self.homes, input, constraint);
         let result = module.result(constraint, 0);
         self.replace(module, input, result, |_, user| user != constraint);
         let (unreduced, combiner, mesh) = {

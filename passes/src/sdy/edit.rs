@@ -39,28 +39,30 @@ fn walk_region(module: &Module, region: RegionId, visit: &mut impl FnMut(BlockId
     }
 }
 
-/// The block that an op lies in, if it lies in one.
-pub(super) fn block_of(module: &Module, op: OpId) -> Option<BlockId> {
-    let mut found = None;
-    walk_blocks(module, |block, other| {
-        if other == op {
-            found = Some(block);
-        }
+/// The block that each op lies in.
+pub(super) type Homes = FxHashMap<OpId, BlockId>;
+
+/// The block that each op lies in.
+pub(super) fn homes(module: &Module) -> Homes {
+    let mut homes = Homes::default();
+    walk_blocks(module, |block, op| {
+        homes.insert(op, block);
     });
-    found
+    homes
 }
 
 /// Puts an op directly behind a value.
-pub(super) fn insert_behind(module: &mut Module, value: ValueId, op: OpId) {
-    match module.value_def(value) {
-        ValueDef::Param(block, _) => module.block_mut(block).ops.insert(0, op),
+pub(super) fn insert_behind(module: &mut Module, homes: &mut Homes, value: ValueId, op: OpId) {
+    let (block, at) = match module.value_def(value) {
+        ValueDef::Param(block, _) => (block, 0),
         ValueDef::Result(maker, _) => {
-            let Some(block) = block_of(module, maker) else { return };
-            let ops = &mut module.block_mut(block).ops;
-            let at = ops.iter().position(|&other| other == maker).map_or(0, |at| at + 1);
-            ops.insert(at, op);
+            let Some(&block) = homes.get(&maker) else { return };
+            let ops = module.block_ops(block);
+            (block, ops.iter().position(|&other| other == maker).map_or(0, |at| at + 1))
         }
-    }
+    };
+    module.block_mut(block).ops.insert(at, op);
+    homes.insert(op, block);
 }
 
 /// Puts ops directly before others of a region.

@@ -36,7 +36,7 @@ mod values;
 mod verify_unreduced_axes;
 
 use edit::{
-    block_of, erase, forward, insert_before, insert_behind, place_edges, walk_blocks, walk_post,
+    Homes, erase, forward, homes, insert_before, insert_behind, place_edges, walk_blocks, walk_post,
 };
 pub(crate) use rows::{PASSES, PIPELINES};
 pub use sharding_rules::verify as verify_rules;

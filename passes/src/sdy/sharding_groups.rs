@@ -9,6 +9,7 @@ use shard_ir::sharding::TensorSharding;
 use shard_ir::{BlockId, Diagnostic, Module, OpId, RegionOwner, ShardingId, ValueDef, ValueId};
 
 use super::values::sharding;
+use super::{Homes, homes};
 
 use crate::rewrite::{Rewrite, Rewriter, rewrite_module};
 use crate::shardings::walk_module;
@@ -27,16 +28,18 @@ fn group(module: &Module, op: OpId) -> Option<i64> {
 /// If a group has values of different shapes, or on both sides of a manual computation's border.
 pub(super) fn import(module: &mut Module) -> Result<(), Diagnostic> {
     let mut members: Vec<(i64, OpId, ValueId)> = Vec::new();
-    let mut blocks: FxHashMap<OpId, BlockId> = FxHashMap::default();
-    super::walk_blocks(module, |block, op| {
+    super::walk_blocks(module, |_, op| {
         if let Some(group) = group(module, op) {
             members.push((group, op, module.operand(op, 0)));
-            blocks.insert(op, block);
         }
     });
+    if members.is_empty() {
+        return Ok(());
+    }
+    let homes = homes(module);
     let mut seen: FxHashMap<i64, (Option<OpId>, Vec<i64>)> = FxHashMap::default();
     for &(group, op, value) in &members {
-        let home = manual_parent(module, blocks[&op]);
+        let home = manual_parent(module, &homes, op);
         let shape = module.tensor_type(value).map_or(Vec::new(), |ty| ty.dims.to_vec());
         let (first_home, first_shape) = seen.entry(group).or_insert((home, shape.clone()));
         let message = if *first_home != home {
@@ -180,13 +183,12 @@ impl Rewrite for Remove {
     }
 }
 
-/// The manual computation that a block lies in.
-fn manual_parent(module: &Module, mut block: BlockId) -> Option<OpId> {
+/// The manual computation that an op lies in.
+fn manual_parent(module: &Module, homes: &Homes, mut op: OpId) -> Option<OpId> {
     loop {
-        let parent = module.parent_op(block)?;
-        if let Op::Sdy(Sdy::ManualComputation(_)) = module.kind(parent) {
-            return Some(parent);
+        op = module.parent_op(*homes.get(&op)?)?;
+        if let Op::Sdy(Sdy::ManualComputation(_)) = module.kind(op) {
+            return Some(op);
         }
-        block = super::block_of(module, parent)?;
     }
 }

@@ -133,7 +133,8 @@ def run(command: Command, program: pathlib.Path, checks: pathlib.Path, judge: st
            f"        here: {seen.strip()}"
 
 
-EXPECTED = re.compile(r"expected-(error|warning)(?:-re)?\s*(@[+-]\d+|@above|@below|@unknown)?\s*\{\{")
+EXPECTED = re.compile(
+    r"expected-(error|warning)(?:-re)?\s*(@[+-]\d+|@above|@below|@unknown)?\s*\{\{")
 
 
 def announced(command: Command, program: pathlib.Path, text: str) -> str:
@@ -145,11 +146,11 @@ def announced(command: Command, program: pathlib.Path, text: str) -> str:
             distance = {"": 0, "@above": -1, "@below": 1}.get(place)
             if place != "@unknown":
                 wanted.add((kind, number + (int(place[1:]) if distance is None else distance)))
-    words = [word for word in command.words if "diagnostics" not in word and "split-input" not in word]
-    words = [SHARD_OPT] + [str(program) if word == "%s" else word for word in words]
+    words = [SHARD_OPT] + [str(program) if word == "%s" else word for word in command.words
+                           if not re.search("verify-diagnostics|split-input-file", word)]
     done = subprocess.run(words, capture_output=True, text=True, timeout=60)
-    found = {(kind, int(line)) for line, kind in
-             re.findall(rf"^{re.escape(str(program))}:(\d+):\d+: (error|warning):", done.stderr, re.M)}
+    place = rf"^{re.escape(str(program))}:(\d+):\d+: (error|warning):"
+    found = {(kind, int(line)) for line, kind in re.findall(place, done.stderr, re.M)}
     if "@unknown" in text and done.returncode != 0 and not wanted:
         return ""
     if wanted == found and (done.returncode != 0) == any(kind == "error" for kind, _ in wanted):

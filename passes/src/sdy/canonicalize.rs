@@ -255,8 +255,8 @@ impl Canonicalize {
         true
     }
 
-    /// A slice of a value that is completed along the same axes: both become a reduce-scatter, where
-    /// every user of the completed value is such a slice.
+    /// A slice of a value that is completed along the same axes: both become a reduce-scatter,
+    /// where every user of the completed value is such a slice.
     fn fuse(&mut self, rw: &mut Rewriter<'_>, op: OpId) -> bool {
         let Some((reduce, Sdy::SdyAllReduce(_))) = maker(rw.module, op) else { return false };
         let users = self.users(rw.module.result(reduce, 0)).to_vec();

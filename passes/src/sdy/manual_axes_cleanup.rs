@@ -1,5 +1,5 @@
-//! `sdy-manual-axes-cleanup`: manual axes in the order of the mesh, and those that a sharding at the
-//! border doesn't use as axes that it is replicated along.
+//! `sdy-manual-axes-cleanup`: manual axes in the order of the mesh, and those that a sharding at
+//! the border doesn't use as axes that it is replicated along.
 
 use shard_ir::ops::{Op, Sdy};
 use shard_ir::sharding::{AxisList, Mesh, TensorSharding, axes};

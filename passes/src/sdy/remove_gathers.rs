@@ -1,5 +1,5 @@
-//! `sdy-remove-all-gather-reduce-scatter-for-cmv1`: gathers into products, and reduce-scatters out of
-//! them, go where a backend that overlaps the two puts its own in.
+//! `sdy-remove-all-gather-reduce-scatter-for-cmv1`: gathers into products, and reduce-scatters out
+//! of them, go where a backend that overlaps the two puts its own in.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use shard_ir::ops::{Op, Sdy};

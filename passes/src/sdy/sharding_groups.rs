@@ -10,7 +10,6 @@ use shard_ir::{BlockId, Diagnostic, Module, OpId, RegionOwner, ShardingId, Value
 
 use super::values::sharding;
 use super::{Homes, homes};
-
 use crate::rewrite::{Rewrite, Rewriter, rewrite_module};
 use crate::shardings::walk_module;
 

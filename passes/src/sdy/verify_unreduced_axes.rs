@@ -15,7 +15,7 @@ use super::walk_blocks;
 /// Runs the pass.
 ///
 /// # Errors
-/// The first op that loses unreduced axes, or combines them in another way than their sharding says.
+/// The first op that loses unreduced axes, or combines them in another way than a sharding says.
 pub(super) fn run(module: &mut Module) -> Result<(), Diagnostic> {
     let mut ops = Vec::new();
     walk_blocks(module, |block, op| ops.push((block, op)));

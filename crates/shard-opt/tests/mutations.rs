@@ -42,6 +42,7 @@ const EQUIVALENT: &[(&str, &str, &str)] = &[
     ("mask inverted", "gpt.py:138:24", SOFTMAX),
     ("mask always true", "gpt.py:99:17", "its gradient: that of a weight of zero is zero anyhow"),
     ("one in the place of a masked zero", "gpt.py:138:24", "it stands for an infinite maximum"),
+    ("all-gather among other devices", "gpt.py:93:19", "it is summed over what is exchanged"),
     ("comparison off by one", "gpt.py:138:24", "no maximum of what is drawn is infinite"),
     ("comparison off by one", "decode.py:80:15", TIES),
     ("comparison turned around", "decode.py:80:15", TIES),

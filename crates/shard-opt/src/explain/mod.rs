@@ -1,7 +1,7 @@
 //! Why values are sharded as they are: `shard-opt explain`.
 //!
 //! [`shard_passes::pipeline::prepare`] makes the program that propagation gets,
-//! [`shard_propagate::explain`] finds the reasons; here is what a user asks for ([`select`]), and
+//! [`shard_propagate::explain`] finds the reasons; here is what a user asks for ([`What`]), and
 //! the answers as text, as data and as a picture.
 
 mod answer;

@@ -483,12 +483,13 @@ impl<'m> Explainer<'m> {
         while let Some((node, distance)) = queue.pop_front() {
             for op in graph.ops_around(node) {
                 let found = self.obstacles_at(op);
-                let here = found.iter().find(|obstacle| {
-                    obstacle.axis.overlaps(axis)
-                        && obstacle.value.and_then(|value| graph.node_of(value)) == Some(node)
+                let here = found.iter().find_map(|obstacle| {
+                    let value = obstacle.value?;
+                    let stops = obstacle.axis.overlaps(axis) && graph.node_of(value) == Some(node);
+                    stops.then_some((obstacle, value))
                 });
-                if let Some(obstacle) = here {
-                    return Some(self.stopped(obstacle, axis, distance));
+                if let Some((obstacle, value)) = here {
+                    return Some(self.stopped(obstacle, value, axis, distance));
                 }
             }
             for op in graph.ops_around(node) {
@@ -534,35 +535,32 @@ impl<'m> Explainer<'m> {
         })
     }
 
-    fn stopped(&self, obstacle: &Obstacle, axis: AxisRef, distance: usize) -> Stop {
+    /// An obstacle that keeps an axis from a value.
+    fn stopped(&self, obstacle: &Obstacle, value: ValueId, axis: AxisRef, distance: usize) -> Stop {
         let rule = self.rule(obstacle.node);
-        let tensor = |value: Option<ValueId>| {
-            self.tensor_of(obstacle.node, rule.as_ref()?, value?, obstacle.tensor)
-        };
         let dim =
             |tensor: Option<usize>, factor: FactorIndex| dim_with(rule.as_ref()?, tensor?, factor);
-        let place = |value: Option<ValueId>, dim: Option<usize>| {
-            value.map(|value| At { subject: Subject::Value(value), dim })
-        };
-        let to_dim = dim(Some(obstacle.tensor), obstacle.factor);
-        let from_dim = dim(tensor(obstacle.source), obstacle.factor);
-        let to = place(obstacle.value, to_dim);
+        let to =
+            At { subject: Subject::Value(value), dim: dim(Some(obstacle.tensor), obstacle.factor) };
+        let from = obstacle.source.map(|source| {
+            let rule = rule.as_ref();
+            let tensor =
+                rule.and_then(|r| self.tensor_of(obstacle.node, r, source, obstacle.tensor));
+            At { subject: Subject::Value(source), dim: dim(tensor, obstacle.factor) }
+        });
         let other = match obstacle.reason {
             Reason::OtherFactor(factor) => dim(Some(obstacle.tensor), factor),
             _ => None,
         };
-        let rival = to.and_then(|to| match obstacle.reason {
+        let rival = match obstacle.reason {
             Reason::OtherAxis(rival) => Some(self.present(to, rival)),
             Reason::OtherFactor(_) => Some(self.present(At { dim: other, ..to }, axis)),
             _ => None,
-        });
+        };
         Stop {
             op: obstacle.op,
-            to: to.unwrap_or(At {
-                subject: Subject::Value(obstacle.source.unwrap_or(ValueId::from_u32(0))),
-                dim: None,
-            }),
-            from: place(obstacle.source, from_dim),
+            to,
+            from,
             reason: obstacle.reason.clone(),
             other,
             rival: rival.map(Box::new),
